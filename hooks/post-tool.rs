@@ -1,0 +1,5 @@
+//! The `post-tool` hook: see `bookend::frame` and `bookend::handlers`.
+
+fn main() {
+    bookend::frame::run(bookend::hook::Hook::PostTool);
+}

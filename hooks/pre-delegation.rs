@@ -1,0 +1,5 @@
+//! The `pre-delegation` hook: see `bookend::frame` and `bookend::handlers`.
+
+fn main() {
+    bookend::frame::run(bookend::hook::Hook::PreDelegation);
+}

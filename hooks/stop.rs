@@ -1,0 +1,5 @@
+//! The `stop` hook: see `bookend::frame` and `bookend::handlers`.
+
+fn main() {
+    bookend::frame::run(bookend::hook::Hook::Stop);
+}

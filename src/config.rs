@@ -1,0 +1,138 @@
+//! The only reader of the environment. Each variable is one small function with its default; the table
+//! [`VARIABLES`] is what the README shows, and a test holds the two together.
+//!
+//! Values are never stored: a hook's environment holds keys. Relative directories are refused.
+
+use std::path::PathBuf;
+
+/// Name, default and meaning of every variable that Bookend itself reads.
+pub const VARIABLES: &[(&str, &str, &str)] = &[
+    (
+        "MAESTRO_HOOKS_DIR",
+        "`<temp dir>/maestro-hooks-<uid>`",
+        "where the live hook state is kept; absolute",
+    ),
+    (
+        "BOOKEND_DATA_DIR",
+        "the platform's data directory, `bookend` in it",
+        "where the session log is kept; absolute",
+    ),
+    (
+        "BOOKEND_RESUME",
+        "`auto`",
+        "`auto`: scripts get no resume brief at startup; `always`: they do; `off`: nobody gets one",
+    ),
+    (
+        "BOOKEND_RESUME_DAYS",
+        "`3`",
+        "how many days an unfinished task is offered to a new session",
+    ),
+    (
+        "BOOKEND_LOG_PROMPTS",
+        "`full`",
+        "what the log keeps of a prompt: `full`, `title` or `off`",
+    ),
+    ("BOOKEND_DISABLE", "unset", "`1`: every hook does nothing"),
+    ("NO_COLOR", "unset", "set to anything: no colour"),
+];
+
+/// When a resume brief is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resume {
+    /// Not to scripts at startup.
+    Auto,
+    /// To everyone.
+    Always,
+    /// To nobody.
+    Off,
+}
+
+/// What the log keeps of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogPrompts {
+    /// Title and text.
+    Full,
+    /// The title only.
+    Title,
+    /// Neither.
+    Off,
+}
+
+/// Everything that the environment decides, read once.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The hook root that is wanted; `Err` says why it cannot be used.
+    pub hook_root: Result<PathBuf, String>,
+    /// The data directory; `Err` says why there is none.
+    pub data_dir: Result<PathBuf, String>,
+    /// `BOOKEND_RESUME`.
+    pub resume: Resume,
+    /// `BOOKEND_RESUME_DAYS`.
+    pub resume_days: u32,
+    /// `BOOKEND_LOG_PROMPTS`.
+    pub log_prompts: LogPrompts,
+    /// `BOOKEND_DISABLE`.
+    pub disabled: bool,
+}
+
+impl Config {
+    /// Reads the environment.
+    #[must_use]
+    pub fn from_env() -> Self {
+        Self {
+            hook_root: hook_root(),
+            data_dir: data_dir(),
+            resume: match var("BOOKEND_RESUME").as_deref() {
+                Some("always") => Resume::Always,
+                Some("off") => Resume::Off,
+                _ => Resume::Auto,
+            },
+            resume_days: var("BOOKEND_RESUME_DAYS")
+                .and_then(|v| v.parse().ok())
+                .unwrap_or(3),
+            log_prompts: match var("BOOKEND_LOG_PROMPTS").as_deref() {
+                Some("title") => LogPrompts::Title,
+                Some("off") => LogPrompts::Off,
+                _ => LogPrompts::Full,
+            },
+            disabled: var("BOOKEND_DISABLE").is_some_and(|v| v != "0"),
+        }
+    }
+}
+
+/// A variable's value; empty and non-Unicode ones are absent. Host files read theirs through this too.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the environment's home")]
+pub fn var(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|v| !v.is_empty())
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the environment's home")]
+fn path(name: &str) -> Option<Result<PathBuf, String>> {
+    let value = PathBuf::from(std::env::var_os(name).filter(|v| !v.is_empty())?);
+    Some(if value.is_absolute() {
+        Ok(value)
+    } else {
+        Err(format!(
+            "{name} is a relative path ({}): give an absolute one",
+            value.display()
+        ))
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the temp directory's home")]
+fn hook_root() -> Result<PathBuf, String> {
+    path("MAESTRO_HOOKS_DIR").unwrap_or_else(|| {
+        let uid = rustix::process::geteuid().as_raw();
+        Ok(std::env::temp_dir().join(format!("maestro-hooks-{uid}")))
+    })
+}
+
+fn data_dir() -> Result<PathBuf, String> {
+    path("BOOKEND_DATA_DIR").unwrap_or_else(|| {
+        dirs::data_dir()
+            .filter(|p| p.is_absolute())
+            .map(|p| p.join("bookend"))
+            .ok_or_else(|| "no home directory: set HOME or BOOKEND_DATA_DIR".to_owned())
+    })
+}

@@ -1,0 +1,166 @@
+//! One event through the stores: lock the session, fold what is pending, plan, write, answer.
+//!
+//! The order is the promise: `open/` entry, log, journal, then the answer. A kill between any two of them
+//! leaves something that the next hook understands: an entry without a turn, a record that the journal
+//! does not know of yet, an answer that was not given. Nothing that was acknowledged is missing.
+
+pub mod offer;
+mod step;
+mod stores;
+
+use std::time::Duration;
+
+use crate::clock::Stopwatch;
+use crate::config::Config;
+use crate::event::{Event, Kind};
+use crate::live::key::SessionKey;
+use crate::live::prune;
+use crate::live::session::{self, NoSession, Session};
+use crate::log::settle;
+use crate::reply::Reply;
+
+pub use step::StepFault;
+pub use stores::Stores;
+
+/// How long a hook waits for the lock of its session, and again for that of its log.
+pub const HOOK_WAIT: Duration = Duration::from_millis(200);
+/// After this many microseconds a hook folds no more pending events: the next one goes on.
+const PENDING_BUDGET: u32 = 300_000;
+/// A hook that has used this much of its time prunes nothing.
+const PRUNE_BUDGET: u32 = 400_000;
+
+/// Handles one event and gives the answer. Never fails: a fault is noted and the host goes on.
+pub fn handle(
+    event: Event,
+    key: &SessionKey,
+    stores: &mut Stores,
+    config: &Config,
+    watch: Stopwatch,
+) -> Reply {
+    let locked = match &stores.root {
+        Some(root) => Session::lock(root, key, HOOK_WAIT),
+        None => return Reply::nothing(),
+    };
+    let mut session = match locked {
+        Ok(session) => session,
+        Err(NoSession::Busy) => {
+            leave(stores, key, event);
+            return Reply::nothing();
+        }
+        Err(NoSession::Io(e)) => {
+            stores.fault(&format!("open the session's live state: {e}"));
+            return Reply::nothing();
+        }
+    };
+    if !fold_pending(&mut session, stores, config, watch) {
+        // Order is kept: what came earlier is folded first.
+        leave(stores, key, event);
+        return Reply::nothing();
+    }
+    let kept = event.clone();
+    match step::take(&mut session, event, stores, config, watch) {
+        Ok(reply) => reply,
+        Err(StepFault::Later(why)) => {
+            stores.fault(&why);
+            drop(session);
+            leave(stores, key, kept);
+            Reply::nothing()
+        }
+        Err(StepFault::Lost(why)) => {
+            stores.fault(&why);
+            Reply::nothing()
+        }
+    }
+}
+
+fn leave(stores: &mut Stores, key: &SessionKey, event: Event) {
+    let left = stores
+        .root
+        .as_ref()
+        .map(|root| session::leave_pending(root, key, event));
+    if let Some(Err(e)) = left {
+        stores.fault(&format!("keep an event for the next hook: {e}"));
+    }
+}
+
+/// Folds the events whose hooks could not get the lock; whether all are folded.
+pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config, watch: Stopwatch) -> bool {
+    let pending = match session.pending() {
+        Ok(pending) => pending,
+        Err(e) => {
+            stores.fault(&format!("list pending events: {e}"));
+            return true;
+        }
+    };
+    for (file, event) in pending {
+        if watch.micros() > PENDING_BUDGET {
+            return false;
+        }
+        match step::take(session, event, stores, config, watch) {
+            Ok(_) => {}
+            Err(StepFault::Later(_)) => return false,
+            Err(StepFault::Lost(why)) => stores.fault(&why),
+        }
+        if let Err(e) = session.remove_pending(&file) {
+            stores.fault(&format!("remove {file}: {e}"));
+        }
+    }
+    true
+}
+
+/// What is done after the answer was given: prunes what is stale. (The settlement of sessions whose host is
+/// gone comes before a session start's answer, which is made of it.)
+pub fn tidy(kind: &Kind, key: &SessionKey, stores: &mut Stores, config: &Config, watch: Stopwatch) {
+    let prunes = matches!(
+        kind,
+        Kind::SessionStart { .. } | Kind::Delegation { .. } | Kind::AgentStart
+    );
+    if !prunes || watch.micros() > PRUNE_BUDGET {
+        return;
+    }
+    let options = prune::Options {
+        own: Some(key),
+        limit: Some(prune::ENTRIES_PER_RUN),
+        older_than: prune::STALE,
+        dry_run: false,
+        now: crate::clock::now(),
+    };
+    match prune(stores, config, options, watch) {
+        Some(Ok(report)) => {
+            for (name, why) in report.left {
+                stores.fault(&format!("remove the stale state of {name}: {why}"));
+            }
+        }
+        Some(Err(e)) => stores.fault(&format!("prune: {e}")),
+        None => {}
+    }
+}
+
+/// Prunes the root in use; what a stale session still holds goes into its log first.
+pub fn prune(
+    stores: &mut Stores,
+    config: &Config,
+    options: prune::Options<'_>,
+    watch: Stopwatch,
+) -> Option<std::io::Result<prune::Report>> {
+    let root = stores.root.take()?;
+    let report = {
+        let mut before_it_goes = |session: &mut Session| -> Result<bool, String> {
+            if !fold_pending(session, stores, config, watch) {
+                return Err("events are pending that cannot be written now".to_owned());
+            }
+            let (Some(data), Some(log)) = (&stores.data, &session.state.log) else {
+                return Ok(false);
+            };
+            match data.get_open(&log.session).map_err(|e| e.to_string())? {
+                Some(entry) if !entry.settled => {
+                    settle::presume(data, &entry, "session_abandoned", options.now).map_err(|e| e.to_string())
+                }
+                _ => Ok(false),
+            }
+        };
+        prune::run(&root, options, &mut before_it_goes)
+    };
+    stores.root = Some(root);
+    Some(report)
+}

@@ -1,0 +1,106 @@
+//! A session starts, goes on, or was compacted: the model is told what it was doing
+//! (`SessionStart`; the brief's rules are the table "Resume" of the design).
+
+use super::{Context, Offer, Plan, begin};
+use crate::config::Resume;
+use crate::event::Source;
+use crate::live::process::Pulse;
+use crate::live::state::State;
+use crate::log::turns::Status;
+use crate::task::resume::{Brief, why};
+
+pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {
+    let state = context.state;
+    let mut plan = Plan::default();
+    let wanted = context.config.resume != Resume::Off;
+    let brief = match source {
+        Source::Compact => own_brief(context),
+        Source::Clear => {
+            plan.records.extend(begin::end_open(context, "session_ended"));
+            None
+        }
+        Source::Resume | Source::Startup | Source::Fork => {
+            // The turn that was open when this conversation was last seen has nobody who could end it.
+            let code = if context.moved && context.pulse != Pulse::Alive {
+                "host_gone"
+            } else {
+                "interrupted"
+            };
+            let ended = begin::end_open(context, code);
+            let own = if source == Source::Resume {
+                own_brief_as(context, ended.is_some().then_some(code))
+            } else {
+                None
+            };
+            plan.records.extend(ended);
+            match (own, context.offer) {
+                (None, Some(offer)) if wanted && source != Source::Resume => {
+                    plan.took_over = Some(offer.taken.clone());
+                    offered(context, offer, source)
+                }
+                (own, _) => own,
+            }
+        }
+    };
+    let log = context.log.map(|id| format!("Session log: {id}"));
+    let lines: Vec<String> = brief.filter(|_| wanted).into_iter().chain(log).collect();
+    plan.context = (!lines.is_empty()).then(|| lines.join("\n"));
+    debug_assert!(state.n < u64::MAX, "entries are numbered");
+    plan
+}
+
+/// The brief about this session's own task, if it has one that is not done.
+pub(super) fn own_brief(context: &Context<'_>) -> Option<String> {
+    own_brief_as(context, None)
+}
+
+fn own_brief_as(context: &Context<'_>, ending: Option<&str>) -> Option<String> {
+    if context.config.resume == Resume::Off {
+        return None;
+    }
+    let state = context.state;
+    let last = state.turns.last();
+    let code = ending
+        .map(str::to_owned)
+        .or_else(|| match last.map(|t| &t.status) {
+            Some(Status::Failed { code, .. }) => Some(code.as_str().to_owned()),
+            _ => None,
+        });
+    let when = last.and_then(|t| t.ended_at).or(state.last_event_at);
+    let why = code.as_deref().map(why);
+    Brief {
+        why: why.as_deref(),
+        when,
+        ..of(state, context)
+    }
+    .text(context.event.at)
+}
+
+fn of<'a>(state: &'a State, context: &Context<'a>) -> Brief<'a> {
+    Brief {
+        task: state
+            .work
+            .current_task
+            .as_ref()
+            .or(state.work.interrupted_task.as_ref()),
+        todos: state.ui_todos.as_ref(),
+        files: &state.turn_files,
+        limit: state.rate_limit.as_ref(),
+        todo_tool: context.event.host.todo_tool(),
+        ..Brief::default()
+    }
+}
+
+fn offered(context: &Context<'_>, offer: &Offer, source: Source) -> Option<String> {
+    Brief {
+        task: offer.taken.task.as_ref(),
+        todos: offer.taken.todos.as_ref(),
+        files: &offer.files,
+        why: offer.why.as_deref(),
+        when: offer.when,
+        limit: offer.limit.as_ref(),
+        todo_tool: context.event.host.todo_tool(),
+        from: (source == Source::Startup).then_some(offer.host),
+    }
+    .text(context.event.at)
+}

@@ -1,0 +1,38 @@
+//! A prompt: begins a turn and sets the task (`UserPromptSubmit`, `BeforeAgent`).
+
+use super::{Context, Plan, begin, session_start};
+use crate::event::Origin;
+use crate::log::turns::Mark;
+use crate::log::turns::Status;
+use crate::redact::Redacted;
+use crate::task::go_on::says_go_on;
+
+pub(super) fn handle(context: &Context<'_>, text: &Redacted, origin: Origin) -> Plan {
+    let (event, state) = (context.event, context.state);
+    let mut plan = Plan {
+        resend: state.is_resend(event),
+        ..Plan::default()
+    };
+    if plan.resend || origin == Origin::Host {
+        // Inside an open turn, what the host says under an id of its own belongs to that turn.
+        if let (Some(open), Some(id)) = (state.turns.open(), &event.turn)
+            && !open.host_turns.contains(id)
+        {
+            plan.aliases.push(Mark::Alias {
+                turn: open.id.clone(),
+                id: id.clone(),
+            });
+        }
+        return plan;
+    }
+    plan.records.extend(begin::end_open(context, "interrupted"));
+    plan.records.push(begin::by_user(context, text));
+    let stopped = state
+        .turns
+        .last()
+        .is_some_and(|t| matches!(t.status, Status::Failed { .. } | Status::InProgress));
+    if state.compacted || (stopped && says_go_on(text.as_str())) {
+        plan.context = session_start::own_brief(context);
+    }
+    plan
+}

@@ -1,0 +1,179 @@
+//! The wire: what each host sends, what it accepts, how it registers hooks.
+//!
+//! One file per host, all of one shape ([`Dialect`]): `decode` makes an [`Event`] of a payload, `encode`
+//! makes the host's document of a [`Reply`], `accepts` says what an event can carry, `events` is the
+//! registration. A new host is one file and one line in [`Host`]. Nothing here knows state.
+//!
+//! Decoding is total: well-formed JSON that we do not model is `None`, unknown fields are ignored, a field
+//! of the wrong type is absent. What a host's documentation says counts less than what it did; each file
+//! names the version it was observed at.
+
+mod answer;
+mod claude_code;
+mod codex;
+mod detect;
+mod envelope;
+mod gemini_cli;
+mod patch;
+pub mod payload;
+pub mod registration;
+#[cfg(test)]
+mod tests;
+mod todos;
+mod tools;
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::event::Event;
+use crate::hook::Hook;
+use crate::reply::{Accepts, Reply};
+
+pub use detect::detect;
+use payload::Payload;
+
+/// A program that runs hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Host {
+    /// Anthropic's Claude Code.
+    ClaudeCode,
+    /// OpenAI's Codex CLI.
+    Codex,
+    /// Google's Gemini CLI.
+    GeminiCli,
+}
+
+impl Host {
+    /// Every host that is decoded.
+    pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::GeminiCli];
+
+    /// The name in registrations, directories and JSON: `claude-code`.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        self.dialect().id
+    }
+
+    /// The agent's name in session ids: PascalCase, `ClaudeCode`.
+    #[must_use]
+    pub fn agent(self) -> &'static str {
+        self.dialect().agent
+    }
+
+    /// The name for people: `Claude Code`.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        self.dialect().title
+    }
+
+    /// The tool by which this host's model keeps its todo list, if it has one.
+    #[must_use]
+    pub fn todo_tool(self) -> Option<&'static str> {
+        self.dialect().todo_tool
+    }
+
+    /// Whether a session start follows a compaction.
+    #[must_use]
+    pub fn tells_of_compaction(self) -> bool {
+        self.dialect().tells_of_compaction
+    }
+
+    /// The host with that id.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|h| h.id() == id)
+    }
+
+    /// What an answer to the event of that name can carry.
+    #[must_use]
+    pub fn accepts(self, event: &str) -> Accepts {
+        (self.dialect().accepts)(event)
+    }
+
+    /// The document that says `reply` in answer to the event of that name; `None`: print nothing.
+    #[must_use]
+    pub fn encode(self, event: &str, reply: &Reply) -> Option<Value> {
+        if reply.is_nothing() {
+            None
+        } else {
+            (self.dialect().encode)(event, reply)
+        }
+    }
+
+    fn dialect(self) -> &'static Dialect {
+        match self {
+            Self::ClaudeCode => &claude_code::DIALECT,
+            Self::Codex => &codex::DIALECT,
+            Self::GeminiCli => &gemini_cli::DIALECT,
+        }
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+/// A host as data: the one shape that every host file fills.
+struct Dialect {
+    id: &'static str,
+    agent: &'static str,
+    title: &'static str,
+    todo_tool: Option<&'static str>,
+    /// The variable that holds the host's process id, if it has one.
+    pid_variable: Option<&'static str>,
+    /// After a compaction it sends a session start; else the brief waits for the next prompt.
+    tells_of_compaction: bool,
+    /// The event name, the payload, its surroundings: an event, or `None` for what we do not model.
+    decode: fn(&str, &Payload<'_>, &Surroundings<'_>) -> Option<Event>,
+    encode: fn(&str, &Reply) -> Option<Value>,
+    accepts: fn(&str) -> Accepts,
+    events: &'static [registration::Row],
+}
+
+/// Reads an environment variable by name: `config::var` in a hook, a table in tests.
+pub type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// What stands around a payload.
+pub struct Surroundings<'a> {
+    /// The executable that was run.
+    pub hook: Hook,
+    /// `--event`, for payloads that do not name theirs.
+    pub event: Option<&'a str>,
+    /// The environment.
+    pub env: Env<'a>,
+    /// The host process's arguments, looked up only when a host file asks (some say `headless` nowhere else).
+    pub host_args: &'a dyn Fn() -> Vec<String>,
+    /// When the payload was read.
+    pub at: DateTime<Utc>,
+}
+
+/// Makes an event of a payload, or `None` when it is nothing that we model.
+///
+/// `registered` is the host of the registration (`--host`); a payload that is plainly another host's is
+/// decoded as what it is, since some hosts also run Claude Code's hooks.
+#[must_use]
+pub fn decode(registered: Option<Host>, payload: &Value, around: &Surroundings<'_>) -> Option<Event> {
+    let payload = Payload::new(payload)?;
+    let host = detect(registered, &payload, around.env)?;
+    let name = payload
+        .str(&["hook_event_name", "hookEventName"])
+        .or(around.event)?;
+    let dialect = host.dialect();
+    let mut event = (dialect.decode)(name, &payload, around)?;
+    event.host_pid = dialect
+        .pid_variable
+        .and_then(around.env)
+        .and_then(|pid| pid.parse().ok());
+    Some(event)
+}
+
+/// The session id of a payload, whole and as sent: only for making a key of it, never to be stored.
+#[must_use]
+pub fn session_id(payload: &Value) -> Option<&str> {
+    Payload::new(payload)?.str(&["session_id", "sessionId"])
+}

@@ -1,0 +1,50 @@
+//! Bookend: native hooks for AI coding agents, and a command to look into what they keep.
+//!
+//! An agent host runs the five executables in `hooks/` on its lifecycle events. They promise three things:
+//! every turn that begins gets an ending; every interrupted session has a place to resume from; you can see
+//! what happened. No network, no daemon; whatever goes wrong in here, the host goes on.
+//!
+//! # One event, from stdin to disk to answer
+//!
+//! ```text
+//! host ── stdin JSON ──▶ hooks/<name>.rs ──▶ frame ──▶ hosts::<host>::decode ──▶ Event
+//!                                                                                 │
+//!            dispatch: lock the session, fold what is pending                     │
+//!                      handlers::<name>::handle(event, state) ──▶ Plan            │
+//!                      log first, then the journal                 ◀──────────────┘
+//!                                                                                 │
+//! host ◀─ one JSON document or nothing ◀── frame ◀── hosts::<host>::encode ◀── Reply
+//! ```
+//!
+//! One direction only: `hosts` knows wire shapes and nothing of state; `handlers` know events and state and
+//! nothing of JSON or files; `live` and `log` know files and nothing of hosts' wires; `dispatch` is the one
+//! place where an event meets both stores. A new host is one file in `hosts/`, a new verb one in `cli/`.
+//!
+//! # What survives what
+//!
+//! | store | what it is | a killed process | a reboot | a power cut |
+//! | --- | --- | --- | --- | --- |
+//! | `live` | the hook root under the temp directory: who is active, what is being done | all that was written | begun again from the log | as a reboot |
+//! | `log` | the data directory: what happened, append-only | all that was written | all | all ends of turns, and what was written before them |
+//!
+//! # Lock order
+//!
+//! The live session's directory first, then its log file. A guard holds each lock ([`live::session::Session`],
+//! [`log::ledger::Ledger`]); without one there is no way to write. Locks die with their process.
+
+pub mod clock;
+pub mod config;
+pub mod dispatch;
+pub mod event;
+pub mod files;
+pub mod frame;
+pub mod handlers;
+pub mod hook;
+pub mod hosts;
+pub mod live;
+pub mod log;
+#[cfg(feature = "cli")]
+pub mod probe;
+pub mod redact;
+pub mod reply;
+pub mod task;

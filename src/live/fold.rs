@@ -1,0 +1,360 @@
+//! What an entry means for the state: a pure function. Any prefix of any journal folds.
+
+use super::duplicate::fnv;
+use super::state::{AgentEntry, AgentState, Ended, Entry, HostPrompt, Seen, State};
+use crate::event::{Agent, Change, Event, Kind, Origin, Outcome, Source, ToolKind};
+use crate::log::data_dir::Fault;
+use crate::log::record::prompt_hash;
+use crate::log::turns::{Mark, Status};
+use crate::redact::Redacted;
+use crate::task::current::Facts;
+use crate::task::{LimitSource, limit, todos};
+
+/// Fingerprints remembered.
+const MAX_SEEN: usize = 128;
+/// Subagents remembered.
+const MAX_AGENTS: usize = 64;
+/// Faults remembered.
+const MAX_FAULTS: usize = 10;
+/// Changed files remembered of a turn.
+const MAX_FILES: usize = 10;
+/// Notices that wait at most.
+const MAX_NOTICES: usize = 4;
+/// Longest text of an event in the journal, in characters.
+const MAX_JOURNAL_TEXT: usize = 600;
+/// A prompt that comes again within this many seconds, while its turn is open, is a resend.
+const RESEND_SECONDS: i64 = 120;
+
+impl State {
+    /// Takes an entry in. One that is folded in already changes nothing.
+    pub fn apply(&mut self, entry: &Entry) {
+        if entry.n <= self.n {
+            return;
+        }
+        self.n = entry.n;
+        let event = &entry.event;
+        let resend = entry.resend;
+        self.identify(event);
+        self.count(entry);
+        if let Some(process) = &entry.process {
+            self.host_process = Some(process.clone());
+        }
+        self.take_marks(&entry.marks);
+        if let Some(log) = &entry.log {
+            self.log = Some(log.clone());
+        }
+        self.follow_prompt(event);
+        self.follow_agents(event);
+        self.follow_limit(event);
+        self.follow_work(event, resend);
+        self.follow_files(entry, resend);
+        if let Kind::Tool(call) = &event.kind
+            && let Some(change) = &call.todos
+        {
+            self.ui_todos = Some(todos::after(self.ui_todos.as_ref(), change, event.at));
+        }
+        if matches!(&event.kind, Kind::SessionEnd { reason } if reason.as_str() == "clear")
+            || matches!(
+                event.kind,
+                Kind::SessionStart {
+                    source: Source::Clear
+                }
+            )
+        {
+            self.ui_todos = None;
+        }
+        if let Some(taken) = &entry.took_over {
+            if let Some(task) = &taken.task {
+                let mut work = self.work.take();
+                work.take_over(task.clone());
+                self.work.put(work);
+            }
+            if self.ui_todos.as_ref().is_none_or(|t| t.items.is_empty()) {
+                self.ui_todos.clone_from(&taken.todos);
+            }
+        }
+        self.answered(entry);
+    }
+
+    /// Whether a prompt is one that was sent before, whose turn is open.
+    #[must_use]
+    pub fn is_resend(&self, event: &Event) -> bool {
+        let Kind::Prompt {
+            text,
+            origin: Origin::User,
+        } = &event.kind
+        else {
+            return false;
+        };
+        self.turns.open().is_some_and(|t| {
+            t.prompt == Some(prompt_hash(text.as_str()))
+                && (event.at - t.started_at).num_seconds() < RESEND_SECONDS
+        })
+    }
+
+    fn identify(&mut self, event: &Event) {
+        if self.session_id.as_str().is_empty() {
+            self.session_id = event.session.clone();
+        }
+        self.host = Some(event.host);
+        self.headless = event.headless.or(self.headless);
+        if event.agent.is_none() || self.cwd.is_none() {
+            self.cwd = event.cwd.clone().or(self.cwd.take());
+        }
+        if event.project.is_some() {
+            self.project_root.clone_from(&event.project);
+        }
+        self.model = event.model.clone().or(self.model.take());
+        self.started_at = self.started_at.or(Some(event.at));
+        self.last_event_at = self.last_event_at.max(Some(event.at));
+        match &event.kind {
+            Kind::SessionEnd { reason } => {
+                self.ended = Some(Ended {
+                    at: event.at,
+                    reason: reason.clone(),
+                })
+            }
+            Kind::AgentStop { .. } => {}
+            _ => self.ended = None,
+        }
+        if let Kind::SessionStart { source } = event.kind {
+            self.source = Some(source);
+        }
+    }
+
+    fn count(&mut self, entry: &Entry) {
+        let count = self.events.entry(entry.event.name.clone()).or_default();
+        count.count += 1;
+        count.last_at = Some(entry.event.at);
+        count.last_micros = entry.us;
+        if let Some(key) = &entry.event.key {
+            if self.seen.len() >= MAX_SEEN {
+                self.seen.pop_front();
+            }
+            self.seen.push_back(Seen {
+                k: fnv(key.as_bytes()),
+                denied: entry.answered.denied.clone(),
+            });
+        }
+        for what in &entry.faults {
+            if self.faults.len() >= MAX_FAULTS {
+                self.faults.pop_front();
+            }
+            let hook = entry.event.name.clone();
+            self.faults.push_back(Fault {
+                at: entry.event.at,
+                hook,
+                session: None,
+                what: what.clone(),
+            });
+        }
+    }
+
+    /// Takes changes of the turns in; also those that were read behind the known end of the log.
+    pub fn take_marks(&mut self, marks: &[Mark]) {
+        for mark in marks {
+            self.turns.apply(mark);
+            if matches!(mark, Mark::Begin { .. }) {
+                self.turn_files.clear();
+                self.host_prompt = None;
+            }
+        }
+    }
+
+    fn follow_prompt(&mut self, event: &Event) {
+        match &event.kind {
+            Kind::Prompt {
+                text,
+                origin: Origin::Host,
+            } if self.turns.open().is_none() => {
+                let title = Redacted::first_line(text.as_str(), 80);
+                self.host_prompt = Some(HostPrompt {
+                    turn: event.turn.clone(),
+                    title,
+                });
+            }
+            Kind::Prompt { .. } | Kind::Stop { .. } => {
+                self.host_prompt = None;
+                self.compacted = false;
+            }
+            Kind::PreCompact if !event.host.tells_of_compaction() => self.compacted = true,
+            _ => {}
+        }
+    }
+
+    fn follow_agents(&mut self, event: &Event) {
+        match &event.kind {
+            Kind::AgentStart => {
+                if let Some(agent) = &event.agent {
+                    self.agent_began(agent.id.clone(), agent.kind.clone(), event);
+                }
+            }
+            Kind::Delegation {
+                call,
+                to,
+                begins: true,
+                ..
+            } => self.agent_began(call.clone(), to.clone(), event),
+            Kind::AgentStop { .. } => self.agent_ended(event.agent.as_ref(), AgentState::Ended, event),
+            Kind::Failure { .. } if event.agent.is_some() => {
+                self.agent_ended(event.agent.as_ref(), AgentState::Failed, event);
+            }
+            Kind::Tool(call) if call.kind == ToolKind::Delegate && !call.background => {
+                let state = if call.outcome == Outcome::Ok {
+                    AgentState::Ended
+                } else {
+                    AgentState::Failed
+                };
+                if let Some(entry) = self.running_mut(|a| a.id.is_some() && a.id == call.id) {
+                    entry.state = state;
+                    entry.ended_at = Some(event.at);
+                }
+            }
+            Kind::Stop { background, .. } if background.unwrap_or(0) == 0 => {
+                for agent in self.agents.iter_mut().filter(|a| a.state == AgentState::Running) {
+                    agent.state = AgentState::Ended;
+                    agent.ended_at = Some(event.at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn agent_began(&mut self, id: Option<Redacted>, kind: Option<Redacted>, event: &Event) {
+        if id.is_some() && self.running().any(|a| a.id == id) {
+            return;
+        }
+        if self.agents.len() >= MAX_AGENTS {
+            let oldest = self
+                .agents
+                .iter()
+                .position(|a| a.state != AgentState::Running)
+                .unwrap_or(0);
+            self.agents.remove(oldest);
+        }
+        let state = AgentState::Running;
+        self.agents.push(AgentEntry {
+            id,
+            kind,
+            started_at: event.at,
+            ended_at: None,
+            state,
+        });
+    }
+
+    /// Ends the entry of that id; without one, the only one that runs.
+    fn agent_ended(&mut self, agent: Option<&Agent>, state: AgentState, event: &Event) {
+        let id = agent.and_then(|a| a.id.clone());
+        let only = id.is_none() && self.running().count() == 1;
+        if let Some(entry) = self.running_mut(|a| only || (id.is_some() && a.id == id)) {
+            entry.state = state;
+            entry.ended_at = Some(event.at);
+        }
+    }
+
+    fn running_mut(&mut self, is: impl Fn(&AgentEntry) -> bool) -> Option<&mut AgentEntry> {
+        self.agents
+            .iter_mut()
+            .find(|a| a.state == AgentState::Running && is(a))
+    }
+
+    fn follow_limit(&mut self, event: &Event) {
+        if let Some(met) = limit::met(event) {
+            let again = self
+                .rate_limit
+                .as_ref()
+                .is_some_and(|l| l.source == LimitSource::Provider);
+            // A subagent's limit is told twice: by its failure and by the delegation that failed with it.
+            if !(again && (met.source == LimitSource::Tool || matches!(event.kind, Kind::Tool(_)))) {
+                self.rate_limit = Some(met);
+            }
+            return;
+        }
+        let over = match &event.kind {
+            Kind::Tool(call) => call.outcome == Outcome::Ok,
+            Kind::Stop { .. } => true,
+            _ => false,
+        };
+        if over {
+            self.rate_limit = None;
+        }
+    }
+
+    fn follow_work(&mut self, event: &Event, resend: bool) {
+        let running = u32::try_from(self.running().count()).unwrap_or(u32::MAX);
+        let root = self.project_root.clone().or_else(|| self.cwd.clone());
+        let limited = self
+            .rate_limit
+            .as_ref()
+            .is_some_and(|l| l.source == LimitSource::Provider && l.detected_at == event.at);
+        if limited {
+            let before = self.work.current_task.as_ref();
+            let notice = self.rate_limit.as_ref().map(|l| limit::notice(l, before));
+            if self.notices.len() < MAX_NOTICES {
+                self.notices.extend(notice);
+            }
+        }
+        let facts = Facts {
+            resend,
+            running,
+            root: root.as_ref(),
+            limited,
+        };
+        let work = self.work.take().after(event, facts);
+        self.work.put(work);
+    }
+
+    fn follow_files(&mut self, entry: &Entry, resend: bool) {
+        match &entry.event.kind {
+            Kind::Tool(call) => {
+                let late = self.turns.last().is_some_and(|t| t.status != Status::InProgress);
+                for file in call.files.iter().filter(|f| !late && f.change != Change::Delete) {
+                    if !self.turn_files.contains(&file.path) && self.turn_files.len() < MAX_FILES {
+                        self.turn_files
+                            .push(Redacted::first_line(file.path.as_str(), 200));
+                    }
+                }
+            }
+            Kind::Prompt {
+                origin: Origin::User, ..
+            } if !resend => self.turn_files.clear(),
+            _ => {}
+        }
+    }
+
+    fn answered(&mut self, entry: &Entry) {
+        let shown = usize::try_from(entry.answered.notices)
+            .unwrap_or(0)
+            .min(self.notices.len());
+        self.notices.drain(..shown);
+        if entry.answered.told
+            && let Some(limit) = &mut self.rate_limit
+        {
+            limit.told = true;
+        }
+        match (&entry.event.kind, &entry.answered.denied) {
+            (Kind::Stop { .. } | Kind::AgentStop { .. }, Some(_)) => self.blocks += 1,
+            (Kind::Stop { .. } | Kind::Prompt { .. }, None) => self.blocks = 0,
+            _ => {}
+        }
+    }
+}
+
+/// The event as the journal keeps it: texts that only the log needs are cut short. What the fold reads
+/// (an error's words, a prompt's first line) stays, so that a journal always folds to the same state.
+#[must_use]
+pub fn brief(event: &Event) -> Event {
+    let cut = |text: &Redacted| Redacted::truncated(text.as_str(), MAX_JOURNAL_TEXT);
+    let mut short = event.clone();
+    match &mut short.kind {
+        Kind::Prompt { text, .. } => *text = cut(text),
+        Kind::Delegation { prompt, .. } => *prompt = cut(prompt),
+        Kind::AgentStop { message, .. } | Kind::Stop { message, .. } => *message = message.as_ref().map(cut),
+        Kind::Tool(call) => {
+            call.target = call.target.as_ref().map(cut);
+            call.files.truncate(20);
+        }
+        _ => {}
+    }
+    short
+}

@@ -1,0 +1,26 @@
+//! The transient state of the hooks: who is active, what is being done. The journal is the state.
+//!
+//! ```text
+//! <hook root>/                 0700, ours
+//!   .bookend                   says that this root is Bookend's, and the format version
+//!   .prune                     where the last prune run stopped
+//!   <session key>/             0700; flock is taken on this directory's own descriptor
+//!     events.jsonl             the journal: one entry a line
+//!     state.json               a checkpoint: the fold of the journal up to entry `n`
+//!     state.json.new           its temporary, only ever made under the lock
+//!     pending-<uuid>.json      an event whose hook could not get the lock in time
+//!     active-agent             the bare name of the active agent; absent when none
+//! ```
+//!
+//! `root` finds and checks the root, `key` names a session's directory, `session` locks one and reads it,
+//! `state` and `fold` say what the journal means (pure), `duplicate` knows what came twice, `process`
+//! whether a host is alive, `prune` removes what is stale.
+
+pub mod duplicate;
+pub mod fold;
+pub mod key;
+pub mod process;
+pub mod prune;
+pub mod root;
+pub mod session;
+pub mod state;

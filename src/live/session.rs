@@ -1,0 +1,402 @@
+//! One session's directory: locked and folded for a hook, or folded without a lock for a reader.
+
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use super::key::SessionKey;
+use super::root::{HookRoot, VERSION};
+use super::state::{AgentState, Entry, State};
+use crate::event::Event;
+use crate::files::{self, Busy, Dir, Durability, Tail};
+
+const JOURNAL: &str = "events.jsonl";
+const CHECKPOINT: &str = "state.json";
+const CHECKPOINT_NEW: &str = "state.json.new";
+const CHECKPOINT_BAD: &str = "state.json.bad";
+const JOURNAL_NEW: &str = "events.jsonl.new";
+const ACTIVE_AGENT: &str = "active-agent";
+const ACTIVE_AGENT_NEW: &str = "active-agent.new";
+/// Past this many bytes behind the checkpoint, a new one is written.
+const MAX_TAIL: u64 = 64 * 1024;
+/// Past this size the journal's older part is dropped at a checkpoint.
+const MAX_JOURNAL: u64 = 1024 * 1024;
+/// What is kept of it then.
+const KEPT_JOURNAL: u64 = 256 * 1024;
+/// Largest checkpoint and pending event that is read.
+const MAX_FILE: u64 = 8 * 1024 * 1024;
+
+/// Every file that is ours in a session's directory: what a prune may unlink.
+#[must_use]
+pub fn is_known(name: &str) -> bool {
+    matches!(
+        name,
+        JOURNAL
+            | JOURNAL_NEW
+            | CHECKPOINT
+            | CHECKPOINT_NEW
+            | CHECKPOINT_BAD
+            | ACTIVE_AGENT
+            | ACTIVE_AGENT_NEW
+    ) || (name.starts_with("pending-") && name.ends_with(".json"))
+}
+
+/// A session's live state, under its lock. There is no way to write without one.
+#[derive(Debug)]
+pub struct Session {
+    /// Its directory's name.
+    pub key: SessionKey,
+    dir: Dir,
+    /// The fold.
+    pub state: State,
+    /// It was not there before.
+    pub is_new: bool,
+    /// What was wrong with the files, for the next entry's faults.
+    pub problems: Vec<String>,
+    end: Tail,
+    checkpoint_at: u64,
+    agent_file: bool,
+}
+
+/// Why a session cannot be had.
+#[derive(Debug)]
+pub enum NoSession {
+    /// Somebody else held the lock for the whole wait.
+    Busy,
+    /// The file system refused.
+    Io(io::Error),
+}
+
+impl From<io::Error> for NoSession {
+    fn from(e: io::Error) -> Self {
+        Self::Io(e)
+    }
+}
+
+impl Session {
+    /// Locks and folds a session, made if missing, waiting at most `wait` for the lock.
+    ///
+    /// # Errors
+    /// [`NoSession`].
+    pub fn lock(root: &HookRoot, key: &SessionKey, wait: Duration) -> Result<Self, NoSession> {
+        for _ in 0..8 {
+            let (dir, is_new) = match root.dir().sub(key.as_str())? {
+                Some(dir) => (dir, false),
+                None => (root.dir().sub_or_make(key.as_str())?, true),
+            };
+            match files::acquire(dir.file(), wait) {
+                Ok(()) => {}
+                Err(Busy::Held) => return Err(NoSession::Busy),
+                Err(Busy::Io(e)) => return Err(NoSession::Io(e)),
+            }
+            // It may have been pruned between the opening and the lock.
+            if dir.is_still(root.dir(), key.as_str())? {
+                return Ok(Self::load(dir, key.clone(), is_new)?);
+            }
+        }
+        Err(NoSession::Busy)
+    }
+
+    /// Locks a session that is there, without waiting; `None` when it is gone or somebody holds it.
+    ///
+    /// # Errors
+    /// When it cannot be opened or read.
+    pub fn try_lock(root: &HookRoot, key: &SessionKey) -> io::Result<Option<Self>> {
+        let Some(dir) = root.dir().sub(key.as_str())? else {
+            return Ok(None);
+        };
+        match files::acquire(dir.file(), Duration::ZERO) {
+            Ok(()) if dir.is_still(root.dir(), key.as_str())? => {
+                Self::load(dir, key.clone(), false).map(Some)
+            }
+            Ok(()) | Err(Busy::Held) => Ok(None),
+            Err(Busy::Io(e)) => Err(e),
+        }
+    }
+
+    fn load(dir: Dir, key: SessionKey, is_new: bool) -> io::Result<Self> {
+        let mut loaded = if is_new { Loaded::default() } else { fold(&dir)? };
+        if loaded.bad_checkpoint {
+            dir.rename(CHECKPOINT, CHECKPOINT_BAD)?;
+            loaded
+                .problems
+                .push("read state.json: it was moved to state.json.bad".to_owned());
+        }
+        let is_new = is_new || loaded.state.n == 0;
+        let agent_file = loaded.state.running().next().is_some();
+        let Loaded {
+            state,
+            problems,
+            end,
+            checkpoint_at,
+            ..
+        } = loaded;
+        Ok(Self {
+            key,
+            dir,
+            state,
+            is_new,
+            problems,
+            end,
+            checkpoint_at,
+            agent_file,
+        })
+    }
+
+    /// Its directory.
+    #[must_use]
+    pub fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// Appends an entry and folds it in; writes a checkpoint when one is due or asked for.
+    ///
+    /// # Errors
+    /// When the entry is not in the journal; the state is then as before.
+    pub fn append(&mut self, mut entry: Entry, checkpoint: bool) -> io::Result<()> {
+        entry.n = self.state.n + 1;
+        let mut line = serde_json::to_vec(&entry)?;
+        line.push(b'\n');
+        let (file, _) = self.dir.open_append_or_make(JOURNAL)?;
+        let end = files::append(&file, self.end, &line)?;
+        self.end = Tail { end, torn: 0 };
+        self.state.apply(&entry);
+        self.show_agent();
+        if checkpoint || end.saturating_sub(self.checkpoint_at) > MAX_TAIL {
+            self.checkpoint()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the fold, and drops the journal's older part when it has grown long. A newer version's
+    /// checkpoint is never rewritten.
+    ///
+    /// # Errors
+    /// When it cannot be written; the older one is then still there.
+    pub fn checkpoint(&mut self) -> io::Result<()> {
+        if self.state.version > VERSION {
+            return Ok(());
+        }
+        self.state.offset = self.end.end;
+        self.put_checkpoint()?;
+        if self.end.end > MAX_JOURNAL {
+            self.drop_older()?;
+            self.state.offset = self.end.end;
+            self.put_checkpoint()?;
+        }
+        self.checkpoint_at = self.end.end;
+        Ok(())
+    }
+
+    fn put_checkpoint(&self) -> io::Result<()> {
+        self.dir.replace(
+            CHECKPOINT,
+            CHECKPOINT_NEW,
+            &serde_json::to_vec(&self.state)?,
+            Durability::Process,
+        )
+    }
+
+    /// Entries carry numbers, so a crash between this and the next checkpoint is harmless: those that the
+    /// checkpoint holds are skipped, wherever they stand.
+    fn drop_older(&mut self) -> io::Result<()> {
+        let Some((file, _)) = self.dir.open_read(JOURNAL)? else {
+            return Ok(());
+        };
+        let from = self.end.end.saturating_sub(KEPT_JOURNAL);
+        let mut kept = vec![0; usize::try_from(self.end.end - from).unwrap_or(0)];
+        file.read_exact_at(&mut kept, from)?;
+        let first = kept
+            .iter()
+            .position(|b| *b == b'\n')
+            .map_or(kept.len(), |i| i + 1);
+        let kept = kept.get(first..).unwrap_or_default();
+        self.dir
+            .replace(JOURNAL, JOURNAL_NEW, kept, Durability::Process)?;
+        self.end = Tail {
+            end: kept.len() as u64,
+            torn: 0,
+        };
+        Ok(())
+    }
+
+    /// Keeps `active-agent`: the bare name of the agent that works, for readers that expect Maestro's file.
+    fn show_agent(&mut self) {
+        let name = self
+            .state
+            .agents
+            .iter()
+            .rev()
+            .find(|a| a.state == AgentState::Running);
+        let name = name.map(|a| a.kind.as_ref().map_or("", |k| k.as_str()).to_owned());
+        if let Some(name) = name {
+            let bare = name.rsplit(':').next().unwrap_or_default().replace('-', "_");
+            if self
+                .dir
+                .replace(
+                    ACTIVE_AGENT,
+                    ACTIVE_AGENT_NEW,
+                    bare.as_bytes(),
+                    Durability::Process,
+                )
+                .is_ok()
+            {
+                self.agent_file = true;
+            }
+        } else if self.agent_file {
+            self.agent_file = self.dir.remove(ACTIVE_AGENT).is_err();
+        }
+    }
+
+    /// The events whose hooks could not get the lock, oldest first, with their file names.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn pending(&mut self) -> io::Result<Vec<(String, Event)>> {
+        if self.is_new {
+            return Ok(Vec::new());
+        }
+        let mut names: Vec<String> = self
+            .dir
+            .entries()?
+            .into_iter()
+            .map(|e| e.name)
+            .filter(|n| n.starts_with("pending-") && n.ends_with(".json"))
+            .collect();
+        names.sort_unstable();
+        let mut events = Vec::new();
+        for name in names {
+            match self.dir.read(&name, MAX_FILE) {
+                Ok(Some(bytes)) => match serde_json::from_slice(&bytes) {
+                    Ok(event) => events.push((name, event)),
+                    // Its hook was killed in the middle of writing it: it was never acknowledged.
+                    Err(e) => {
+                        self.problems.push(format!("read {name}: {e}; it was removed"));
+                        self.dir.remove(&name)?;
+                    }
+                },
+                Ok(None) => {}
+                Err(e) => self.problems.push(format!("read {name}: {e}")),
+            }
+        }
+        Ok(events)
+    }
+
+    /// Forgets a pending event that is folded in.
+    ///
+    /// # Errors
+    /// When the file stays.
+    pub fn remove_pending(&self, name: &str) -> io::Result<()> {
+        self.dir.remove(name).map(|_| ())
+    }
+}
+
+/// Leaves an event for the next hook: the lock was not to be had in time.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn leave_pending(root: &HookRoot, key: &SessionKey, mut event: Event) -> io::Result<()> {
+    let dir = root.dir().sub_or_make(key.as_str())?;
+    let id = Uuid::now_v7();
+    // Folded, then killed before the file was removed: it must not be folded twice.
+    event.key.get_or_insert_with(|| format!("pending:{id}"));
+    dir.create_new(&format!("pending-{id}.json"), &serde_json::to_vec(&event)?)
+}
+
+/// What a reader finds in a session's directory.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The fold.
+    pub state: State,
+    /// What was wrong with the files, as fragments that fit after "failed to".
+    pub problems: Vec<String>,
+    end: Tail,
+    checkpoint_at: u64,
+    bad_checkpoint: bool,
+}
+
+/// Folds a session's directory: the checkpoint, then what the journal has behind it.
+///
+/// # Errors
+/// When the files are there and cannot be read.
+pub fn fold(dir: &Dir) -> io::Result<Loaded> {
+    let mut loaded = Loaded::default();
+    match dir.read(CHECKPOINT, MAX_FILE)? {
+        None => {}
+        Some(bytes) => match serde_json::from_slice(&bytes) {
+            Ok(state) => loaded.state = state,
+            Err(_) => loaded.bad_checkpoint = true,
+        },
+    }
+    loaded.checkpoint_at = loaded.state.offset;
+    let Some((file, len)) = dir.open_read(JOURNAL)? else {
+        return Ok(loaded);
+    };
+    // Read once from the checkpoint on; what ends in a torn line is cut at the last whole one.
+    let from = if loaded.state.offset <= len {
+        loaded.state.offset
+    } else {
+        0
+    };
+    let mut bytes = read_from(&file, from, len)?;
+    let fits = from == 0 || byte_before(&file, from)? == b'\n';
+    if !fits {
+        bytes = read_from(&file, 0, len)?;
+    }
+    let base = if fits { from } else { 0 };
+    let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+    loaded.end = Tail {
+        end: base + whole as u64,
+        torn: (bytes.len() - whole) as u64,
+    };
+    if loaded.end.torn > 0 {
+        loaded.problems.push(format!(
+            "read the journal's last line: {} torn bytes were ignored",
+            loaded.end.torn
+        ));
+    }
+    for line in bytes
+        .get(..whole)
+        .unwrap_or_default()
+        .split(|b| *b == b'\n')
+        .filter(|l| !l.is_empty())
+    {
+        match serde_json::from_slice(line) {
+            Ok(entry) => loaded.state.apply(&entry),
+            Err(e) => loaded
+                .problems
+                .push(format!("read a journal line: {e}; it was skipped")),
+        }
+    }
+    Ok(loaded)
+}
+
+/// The entries of a session's journal, as far back as it is kept.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn entries(dir: &Dir) -> io::Result<Vec<Entry>> {
+    let Some((file, len)) = dir.open_read(JOURNAL)? else {
+        return Ok(Vec::new());
+    };
+    let bytes = read_from(&file, 0, len)?;
+    Ok(bytes
+        .split(|b| *b == b'\n')
+        .filter_map(|l| serde_json::from_slice(l).ok())
+        .collect())
+}
+
+fn read_from(file: &std::fs::File, from: u64, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(len - from).unwrap_or(0)];
+    file.read_exact_at(&mut bytes, from)?;
+    Ok(bytes)
+}
+
+fn byte_before(file: &std::fs::File, at: u64) -> io::Result<u8> {
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at - 1)?;
+    let [byte] = byte;
+    Ok(byte)
+}

@@ -1,0 +1,22 @@
+//! The durable session log: what happened, append-only, the truth for turns.
+//!
+//! ```text
+//! <data dir>/                    0700, files 0600, owner checked
+//!   log/<session id>/log.jsonl   one record a line; flock on this file itself
+//!   open/<session id>            sessions with a turn, task or todos not ended: settlement and resume read only these
+//!   by-host/<host>/<key>         the log session that a host session writes to, also after its live state is gone
+//!   roots  errors.jsonl          hook roots in use; faults
+//! ```
+//!
+//! `record` is what a line says, `turns` the turn machine (pure), `ledger` the locked file that a hook
+//! appends to, `view` the fold of a whole log for people, `data_dir` the places above, `settle` the ends
+//! that are presumed when a host is gone. Lock order: live session first, then the log file.
+
+pub mod data_dir;
+pub mod id;
+pub mod ledger;
+pub mod open;
+pub mod record;
+pub mod settle;
+pub mod turns;
+pub mod view;

@@ -1,0 +1,134 @@
+//! Ends that nobody reports. `open/` says which sessions are not ended; those whose host is gone get the
+//! presumed end of their turn, so that nobody finds a turn that stays in progress for ever.
+
+use std::io;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use super::data_dir::DataDir;
+use super::id::SessionId;
+use super::ledger::{FILE, Ledger, NoLedger};
+use super::open::OpenEntry;
+use super::record::{Body, By};
+use super::view::SessionView;
+use crate::live::key::SessionKey;
+use crate::live::process;
+use crate::live::root::HookRoot;
+use crate::live::session;
+use crate::live::state::State;
+use crate::redact::Redacted;
+use crate::task::Todos;
+
+/// Entries looked at in one run of a hook.
+pub const MAX_ENTRIES: usize = 64;
+
+/// What is known of an unfinished session besides its entry.
+#[derive(Debug)]
+pub struct Seen {
+    /// Its entry.
+    pub entry: OpenEntry,
+    /// Its live state, if it is still there.
+    pub live: Option<State>,
+    /// Its host runs.
+    pub alive: bool,
+}
+
+/// Looks at an entry: the live state if it is still there, and whether the host is alive.
+#[must_use]
+pub fn look(data: &DataDir, root: Option<&HookRoot>, entry: OpenEntry, now: DateTime<Utc>) -> Seen {
+    let live = root.and_then(|root| {
+        let key = SessionKey::from_name(&entry.session_key)?;
+        let dir = root.dir().sub(key.as_str()).ok().flatten()?;
+        let state = session::fold(&dir).ok()?.state;
+        // Another conversation of that name would be another log session.
+        state
+            .log
+            .as_ref()
+            .is_some_and(|l| l.session == entry.session)
+            .then_some(state)
+    });
+    let last = live
+        .as_ref()
+        .and_then(|s| s.last_event_at)
+        .max(log_time(data, &entry.session));
+    let process = live
+        .as_ref()
+        .and_then(|s| s.host_process.as_ref())
+        .or(entry.process.as_ref());
+    let ended = entry.ended || live.as_ref().is_some_and(|s| s.ended.is_some());
+    let alive = process::alive(process, ended, last, now);
+    Seen { entry, live, alive }
+}
+
+fn log_time(data: &DataDir, id: &SessionId) -> Option<DateTime<Utc>> {
+    let stat = data.session(id).ok()??.stat(FILE).ok()??;
+    DateTime::from_timestamp(stat.st_mtime, 0)
+}
+
+/// Settles every entry whose host is gone, at most `limit`; how many turns got their end.
+///
+/// # Errors
+/// When `open/` cannot be read; an entry that cannot be settled now is left for later.
+pub fn settle(
+    data: &DataDir,
+    root: Option<&HookRoot>,
+    own: Option<&SessionId>,
+    limit: usize,
+    now: DateTime<Utc>,
+) -> io::Result<usize> {
+    let mut settled = 0;
+    let entries = data.open_entries()?;
+    for entry in entries
+        .into_iter()
+        .filter(|e| !e.settled && own != Some(&e.session))
+        .take(limit)
+    {
+        let seen = look(data, root, entry, now);
+        if !seen.alive {
+            let code = if seen.entry.ended {
+                "session_ended"
+            } else {
+                "host_gone"
+            };
+            settled += usize::from(presume(data, &seen.entry, code, now).unwrap_or(false));
+        }
+    }
+    Ok(settled)
+}
+
+/// Writes the presumed end of a session's open turn and brings its entry up to date; whether there was one.
+///
+/// # Errors
+/// When the log is held by somebody or cannot be written.
+pub fn presume(data: &DataDir, entry: &OpenEntry, code: &str, now: DateTime<Utc>) -> Result<bool, NoLedger> {
+    let Some(mut ledger) = Ledger::open(data, &entry.session, By::Hook, false, Duration::from_millis(20))?
+    else {
+        data.remove_open(&entry.session)?;
+        return Ok(false);
+    };
+    let Some(view) = SessionView::read(data, &entry.session)? else {
+        return Ok(false);
+    };
+    let open = view.machine.open().map(|t| t.id.clone());
+    if let Some(turn) = &open {
+        let body = Body::TurnPresumed {
+            turn: turn.clone(),
+            code: Redacted::new(code),
+        };
+        ledger.append(vec![body], now)?;
+    }
+    let todos = view.todos.filter(Todos::any_open);
+    if view.task.is_none() && todos.is_none() {
+        data.remove_open(&entry.session)?;
+    } else {
+        data.set_open(&OpenEntry {
+            settled: true,
+            turn: None,
+            task: view.task,
+            todos,
+            ..entry.clone()
+        })?;
+    }
+    Ok(open.is_some())
+}

@@ -1,0 +1,2 @@
+//! The `bookend` command.
+fn main() {}

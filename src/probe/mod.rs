@@ -1,0 +1,46 @@
+//! A stub model on loopback, and a runner that drives a real agent host against it.
+//!
+//! `bookend probe` and the real-host tests use it to see hooks where they really run: the host is the one that people
+//! install, only the model behind it is scripted. No account, no tokens, nothing leaves the machine.
+//!
+//! | to change | look in |
+//! | --- | --- |
+//! | what a step is, and what the model does for it | `step.rs`, `act.rs` |
+//! | which step answers which request | `script.rs` |
+//! | what a request means, how tools are named | `turn.rs` |
+//! | a wire format | `anthropic.rs`, `openai_responses.rs`, `gemini.rs`, behind the trait in `wire.rs` |
+//! | how bytes travel, what is recorded | `http.rs` (one request, one reply), `server.rs`, `request.rs` |
+//! | how a host is started | `claude_code.rs`, `codex.rs`, `gemini_cli.rs`: one constant each, of the type in `driver.rs` |
+//! | how a session runs and ends | `runner.rs` (what to run), `running.rs` (its process), `capture.rs` (its output) |
+
+mod act;
+mod anthropic;
+mod capture;
+mod claude_code;
+mod codex;
+mod driver;
+mod error;
+mod gemini;
+mod gemini_cli;
+mod http;
+mod openai_responses;
+mod request;
+mod runner;
+mod running;
+mod script;
+mod server;
+mod step;
+mod turn;
+mod wire;
+
+pub use claude_code::CLAUDE_CODE;
+pub use codex::CODEX;
+pub use driver::{Driver, Launch};
+pub use error::ProbeError;
+pub use gemini_cli::GEMINI_CLI;
+pub use request::{Kind, Request};
+pub use runner::Session;
+pub use running::{Outcome, Running, wait_until};
+pub use script::Script;
+pub use server::Server;
+pub use step::UnknownStep;

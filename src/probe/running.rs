@@ -1,0 +1,294 @@
+//! A host while it runs: its process group, its output, its end.
+//!
+//! The host leads a process group of its own, and only that group is ever signalled: TERM, then KILL after two seconds. The
+//! host stays a zombie until it is reaped here, last, so its pid cannot have become another's. Output is read by two
+//! threads; they are not waited for long, since a process that outlives the host may hold the pipe open.
+
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::capture::Capture;
+use super::driver::Launch;
+use super::error::ProbeError;
+use super::request::{Request, containing};
+use super::server::Server;
+
+const POLL: Duration = Duration::from_millis(10);
+const GRACE: Duration = Duration::from_secs(2);
+/// Hooks that the host does not wait for, and the rest of its output, get this much time after its end.
+const SETTLE: Duration = Duration::from_millis(300);
+
+/// How a session ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The exit code; none when a signal ended the host.
+    pub rc: Option<i32>,
+    /// The signal that ended the host.
+    pub signal: Option<i32>,
+    /// The host did not end in time and was ended.
+    pub timed_out: bool,
+    /// From its start to its end.
+    pub elapsed: Duration,
+    /// At most 64 MB, invalid UTF-8 replaced.
+    pub stdout: String,
+    /// At most 64 MB, invalid UTF-8 replaced.
+    pub stderr: String,
+    /// Every request that the stub model got.
+    pub requests: Vec<Request>,
+}
+
+impl Outcome {
+    /// The numbers of the model requests in whose body a string contains `text`.
+    #[must_use]
+    pub fn model_requests_containing(&self, text: &str) -> Vec<usize> {
+        containing(&self.requests, text)
+    }
+}
+
+/// A host that runs. Dropping it ends its process group.
+#[derive(Debug)]
+#[must_use = "dropping it ends the host"]
+pub struct Running {
+    child: Child,
+    pid: Option<Pid>,
+    server: Server,
+    stdout: Capture,
+    stderr: Capture,
+    began: Instant,
+    deadline: Instant,
+}
+
+impl Running {
+    pub(super) fn start(
+        program: &Path,
+        folder: &Path,
+        launch: Launch,
+        server: Server,
+        timeout: Duration,
+    ) -> Result<Self, ProbeError> {
+        let began = Instant::now();
+        let mut child = Command::new(program)
+            .args(launch.args)
+            .env_clear()
+            .envs(launch.env)
+            .current_dir(folder)
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| ProbeError::Start {
+                program: program.to_owned(),
+                error,
+            })?;
+        let (stdout, stderr) = (Capture::of(child.stdout.take()), Capture::of(child.stderr.take()));
+        Ok(Self {
+            pid: i32::try_from(child.id()).ok().and_then(Pid::from_raw),
+            child,
+            server,
+            stdout,
+            stderr,
+            began,
+            deadline: began + timeout,
+        })
+    }
+
+    /// The host's pid, which is also its process group.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The stub model behind the host.
+    #[must_use]
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Whether the host's process has ended (it is not reaped by this).
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        let Some(pid) = self.pid else { return true };
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        !matches!(waitid(WaitId::Pid(pid), look), Ok(None))
+    }
+
+    /// Waits until the condition holds; false when the host ended first or the bound passed.
+    pub fn wait_until(&self, bound: Duration, mut condition: impl FnMut(&Server) -> bool) -> bool {
+        wait_until(bound, || condition(&self.server) || self.has_ended()) && condition(&self.server)
+    }
+
+    /// Ends the host as a crash does: SIGKILL to its process alone, no chance to say goodbye. A hook that runs at that
+    /// moment may finish; whatever of its process group is left 300 ms later is ended too.
+    ///
+    /// # Errors
+    /// The process could not be signalled or waited for.
+    pub fn kill(mut self) -> Result<Outcome, ProbeError> {
+        self.child.kill().map_err(ProbeError::Wait)?;
+        let ended = self.wait_for_the_end(Instant::now() + GRACE);
+        thread::sleep(SETTLE);
+        self.signal_group(Signal::KILL);
+        self.outcome(!ended)
+    }
+
+    /// Waits for the host's end, or ends it when its time is up.
+    ///
+    /// # Errors
+    /// The process could not be waited for.
+    pub fn wait(mut self) -> Result<Outcome, ProbeError> {
+        let ended = self.wait_for_the_end(self.deadline);
+        if !ended {
+            self.end_group();
+        }
+        self.outcome(!ended)
+    }
+
+    fn outcome(&mut self, timed_out: bool) -> Result<Outcome, ProbeError> {
+        let elapsed = self.began.elapsed();
+        // Hooks that the host did not wait for finish here.
+        thread::sleep(SETTLE);
+        let (stdout, stderr) = (self.stdout.text(SETTLE), self.stderr.text(SETTLE));
+        let status = self.child.wait().map_err(ProbeError::Wait)?;
+        // Reaped: from here on the number may be another's.
+        self.pid = None;
+        let requests = self.server.requests();
+        Ok(Outcome {
+            rc: status.code(),
+            signal: status.signal(),
+            timed_out,
+            elapsed,
+            stdout,
+            stderr,
+            requests,
+        })
+    }
+
+    fn wait_for_the_end(&self, deadline: Instant) -> bool {
+        wait_until(deadline.saturating_duration_since(Instant::now()), || {
+            self.has_ended()
+        })
+    }
+
+    fn end_group(&self) {
+        self.signal_group(Signal::TERM);
+        self.wait_for_the_end(Instant::now() + GRACE);
+        // Also for the children of a host that did end.
+        self.signal_group(Signal::KILL);
+        self.wait_for_the_end(Instant::now() + GRACE);
+    }
+
+    fn signal_group(&self, signal: Signal) {
+        if let Some(pid) = self.pid {
+            // A group that is gone needs no signal.
+            let _ = kill_process_group(pid, signal);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.pid.is_some() {
+            self.end_group();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Waits until the condition holds, looking every 10 ms; false when the bound passed first.
+pub fn wait_until(bound: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + bound;
+    loop {
+        if condition() {
+            return true;
+        }
+        if Instant::now() >= deadline {
+            return false;
+        }
+        thread::sleep(POLL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::{Driver, Session};
+    use std::path::PathBuf;
+
+    /// `/bin/sh` as a host: its prompt is its program.
+    const SHELL: Driver = Driver {
+        name: "shell",
+        program: "sh",
+        seeds: &[],
+        launch: |session, url| Launch::default().args(["-c", &session.prompt]).env("URL", url),
+    };
+
+    fn session(scratch: &tempfile::TempDir, program: &str) -> Session {
+        Session::new(SHELL, &PathBuf::from("/bin/sh"), scratch.path()).prompt(program)
+    }
+
+    #[test]
+    fn the_environment_is_built_from_nothing() {
+        let scratch = tempfile::tempdir().unwrap();
+        let outcome = session(&scratch, "env; pwd >&2; exit 3")
+            .env("MORE", "1")
+            .run()
+            .unwrap();
+        let mut names: Vec<_> = outcome
+            .stdout
+            .lines()
+            .filter_map(|line| line.split('=').next())
+            .filter(|name| !matches!(*name, "PWD" | "_" | "SHLVL" | "OLDPWD"))
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, ["HOME", "LANG", "MORE", "PATH", "TERM", "TMPDIR", "URL"]);
+        assert_eq!((outcome.rc, outcome.timed_out), (Some(3), false));
+        assert!(outcome.stderr.trim_end().ends_with("/project"));
+    }
+
+    #[test]
+    fn a_host_that_does_not_end_is_ended_with_its_children() {
+        let scratch = tempfile::tempdir().unwrap();
+        let began = Instant::now();
+        let outcome = session(&scratch, "sleep 71 & echo $!; trap '' TERM; wait; sleep 71")
+            .timeout(Duration::from_millis(300))
+            .run()
+            .unwrap();
+        assert!(outcome.timed_out && began.elapsed() < Duration::from_secs(10));
+        assert_eq!(outcome.signal, Some(9));
+        assert!(gone(&outcome.stdout), "{}", outcome.stdout);
+    }
+
+    #[test]
+    fn a_killed_host_ends_by_signal_9() {
+        let scratch = tempfile::tempdir().unwrap();
+        let running = session(&scratch, "sleep 71").spawn().unwrap();
+        assert!(!running.has_ended());
+        let outcome = running.kill().unwrap();
+        assert_eq!(
+            (outcome.rc, outcome.signal, outcome.timed_out),
+            (None, Some(9), false)
+        );
+    }
+
+    #[test]
+    fn a_child_that_holds_the_output_open_is_not_waited_for() {
+        let scratch = tempfile::tempdir().unwrap();
+        let began = Instant::now();
+        let outcome = session(&scratch, "sleep 5 & echo said").run().unwrap();
+        assert!(began.elapsed() < Duration::from_secs(4));
+        assert_eq!(outcome.stdout, "said\n");
+    }
+
+    /// Whether the process whose number was printed is gone or a zombie.
+    fn gone(printed: &str) -> bool {
+        let stat = PathBuf::from("/proc").join(printed.trim()).join("stat");
+        wait_until(Duration::from_secs(2), || {
+            std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z "))
+        })
+    }
+}

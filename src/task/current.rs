@@ -1,0 +1,109 @@
+//! The current task as events change it: a pure function with a table test (third seed, "Current Task
+//! Tracking").
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::go_on::says_go_on;
+use super::{MAX_DESCRIPTION, Task, describe};
+use crate::event::{Event, Kind, Origin, Source};
+use crate::redact::Redacted;
+
+/// The task in hand and the one that was left for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Work {
+    /// What is being done.
+    pub current: Option<Task>,
+    /// What was not done when the current task began.
+    pub interrupted: Option<Task>,
+    /// The turn has stopped while subagents work on in the background: the task ends with the last of them.
+    pub waits: bool,
+}
+
+/// What the fold knows besides the event.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Facts<'a> {
+    /// The prompt is one that was sent before, whose turn is open.
+    pub resend: bool,
+    /// Subagents that run, after the event.
+    pub running: u32,
+    /// The project root: where a new task begins.
+    pub root: Option<&'a Redacted>,
+    /// The event met a limit of the model's provider.
+    pub limited: bool,
+}
+
+impl Work {
+    /// The work after `event`.
+    #[must_use]
+    pub fn after(mut self, event: &Event, facts: Facts<'_>) -> Self {
+        match &event.kind {
+            Kind::Prompt {
+                origin: Origin::User,
+                text,
+            } if !facts.resend => self.prompted(text, event.at, facts.root),
+            Kind::Tool(call) => {
+                if let Some(task) = &mut self.current {
+                    task.last_action = describe::sentence(call);
+                    if let Some(anchor) = describe::anchor(call) {
+                        task.context_anchor = Some(anchor);
+                    }
+                }
+            }
+            Kind::Stop { background, .. } => {
+                self.waits = background.unwrap_or(0) > 0;
+                if !self.waits {
+                    self.current = None;
+                }
+            }
+            Kind::AgentStop { .. } if self.waits && facts.running == 0 => {
+                self.waits = false;
+                self.current = None;
+            }
+            Kind::SessionEnd { reason } if reason.as_str() == "clear" => self = Self::default(),
+            Kind::SessionStart {
+                source: Source::Clear,
+            } => self = Self::default(),
+            _ => {}
+        }
+        if facts.limited
+            && let Some(task) = &mut self.current
+        {
+            task.rate_limit_detected_at = Some(event.at);
+        }
+        self
+    }
+
+    fn prompted(&mut self, text: &Redacted, at: DateTime<Utc>, root: Option<&Redacted>) {
+        self.waits = false;
+        if says_go_on(text.as_str()) {
+            if self.current.is_none() {
+                self.current = self.interrupted.take();
+            }
+            if let Some(task) = &mut self.current {
+                task.rate_limit_detected_at = None;
+                return;
+            }
+        }
+        if let Some(left) = self.current.take() {
+            self.interrupted = Some(left);
+        }
+        self.current = Some(Task {
+            description: Redacted::first_line(text.as_str(), MAX_DESCRIPTION),
+            started_at: at,
+            last_action: Redacted::new("Starting task"),
+            context_anchor: root.cloned(),
+            rate_limit_detected_at: None,
+        });
+    }
+
+    /// Takes over a task from a session that is gone; an own task goes first.
+    pub fn take_over(&mut self, task: Task) {
+        if self.current.is_none() {
+            self.current = Some(task);
+        } else if self.interrupted.is_none() {
+            self.interrupted = Some(task);
+        }
+    }
+}

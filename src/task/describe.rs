@@ -1,0 +1,123 @@
+//! Tool calls as short sentences, and which of them are worth a record in the log.
+
+use super::MAX_STEP;
+use super::command::Effect;
+use crate::event::{Change, Outcome, ToolCall, ToolKind};
+use crate::log::record::{Action, ActionKind, ActionStatus};
+use crate::redact::Redacted;
+
+/// Longest command or path inside a sentence, in characters.
+const MAX_TARGET: usize = 140;
+
+/// What was done, e.g. `Edited src/cart.rs`, `Ran cargo test (exit 101)`.
+#[must_use]
+pub fn sentence(call: &ToolCall) -> Redacted {
+    let target = call
+        .target
+        .as_ref()
+        .map(|t| Redacted::first_line(t.as_str(), MAX_TARGET));
+    let target = target.as_ref().map_or("", Redacted::as_str);
+    let more = call.files.len().saturating_sub(1);
+    let did = match (call.kind, call.files.first().map(|f| (f.change, f.path.as_str()))) {
+        (_, Some((change, path))) => {
+            let verb = match change {
+                Change::Edit => "Edited",
+                Change::Create => "Created",
+                Change::Delete => "Deleted",
+            };
+            let rest = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            format!("{verb} {}{rest}", Redacted::first_line(path, MAX_TARGET))
+        }
+        (ToolKind::Shell, None) if call.background => format!("Started {target}"),
+        (ToolKind::Shell, None) => format!("Ran {target}"),
+        (ToolKind::Read, None) => format!("Read {target}"),
+        (ToolKind::Edit | ToolKind::Create | ToolKind::Delete, None) => {
+            format!("Used {} on {target}", call.tool)
+        }
+        (ToolKind::Search, None) => format!("Searched {target}"),
+        (ToolKind::Web, None) => format!("Looked up {target}"),
+        (ToolKind::Delegate, None) => format!("Delegated: {target}"),
+        (ToolKind::Todo, None) => "Updated the todo list".to_owned(),
+        (ToolKind::Plan, None) => "Worked on the plan".to_owned(),
+        (ToolKind::Mcp | ToolKind::Other, None) => format!("Used {}", call.tool),
+    };
+    let end = match &call.outcome {
+        Outcome::Ok => String::new(),
+        Outcome::Failed { exit: Some(code), .. } => format!(" (exit {code})"),
+        Outcome::Failed { exit: None, .. } => " (failed)".to_owned(),
+        Outcome::Interrupted => " (interrupted)".to_owned(),
+    };
+    Redacted::truncated(&format!("{}{end}", did.trim_end()), MAX_STEP)
+}
+
+/// Where it was done: the file with its line, else the command or what else it was aimed at.
+#[must_use]
+pub fn anchor(call: &ToolCall) -> Option<Redacted> {
+    let place = call.files.first().map(|f| &f.path).or(call.target.as_ref())?;
+    let place = Redacted::first_line(place.as_str(), MAX_STEP);
+    Some(match call.line {
+        Some(line) if call.kind != ToolKind::Shell => {
+            Redacted::truncated(&format!("{place}:{line}"), MAX_STEP)
+        }
+        _ => place,
+    })
+}
+
+/// The actions that a tool call leaves in the log: what it changed, or that it failed. Reading is no action.
+#[must_use]
+pub fn actions(call: &ToolCall, agent: Option<&crate::event::Agent>) -> Vec<Action> {
+    let (status, error, exit) = match &call.outcome {
+        Outcome::Ok => (ActionStatus::Completed, None, None),
+        Outcome::Failed { error, exit } => (ActionStatus::Failed, Some(error.clone()), *exit),
+        Outcome::Interrupted => (ActionStatus::Interrupted, None, None),
+    };
+    let action = |kind, description, file_path: Option<&Redacted>, target: Option<&Redacted>| Action {
+        kind,
+        description,
+        status,
+        file_path: file_path.cloned(),
+        target: target.cloned(),
+        tool: Some(call.tool.clone()),
+        call: call.id.clone(),
+        agent: agent.cloned(),
+        error: error.clone(),
+        exit,
+    };
+    if !call.files.is_empty() {
+        let one = |f: &crate::event::FileChange| {
+            let kind = match f.change {
+                Change::Edit => ActionKind::Edit,
+                Change::Create => ActionKind::Create,
+                Change::Delete => ActionKind::Delete,
+            };
+            let alone = ToolCall {
+                files: vec![f.clone()],
+                ..call.clone()
+            };
+            action(kind, sentence(&alone), Some(&f.path), None)
+        };
+        return call.files.iter().map(one).collect();
+    }
+    let target = call.target.as_ref();
+    let failed = status != ActionStatus::Completed;
+    let kind = match call.kind {
+        ToolKind::Shell => match super::command::effect(target.map_or("", Redacted::as_str)) {
+            Effect::Reads if !failed => return Vec::new(),
+            Effect::Commits if !failed => ActionKind::Commit,
+            _ => ActionKind::Command,
+        },
+        ToolKind::Web => ActionKind::WebReference,
+        _ if failed => ActionKind::Tool,
+        _ => return Vec::new(),
+    };
+    let path = matches!(
+        call.kind,
+        ToolKind::Read | ToolKind::Edit | ToolKind::Create | ToolKind::Delete
+    );
+    let (file, target) = if path { (target, None) } else { (None, target) };
+    vec![action(kind, sentence(call), file, target)]
+}

@@ -1,0 +1,158 @@
+//! The brief: what a session that goes on is told. Its first line is the seed's `Resuming: <description>`.
+
+use std::fmt::Write;
+
+use chrono::{DateTime, Utc};
+
+use super::{Limit, Task, Todos};
+use crate::clock;
+use crate::event::TodoStatus;
+use crate::redact::Redacted;
+
+/// Longest brief, in characters; the rest of an answer's 2,000 is for the lines about sessions.
+const MAX: usize = 1_700;
+/// Longest part about a task that comes from another session.
+pub const MAX_TAKEN_OVER: usize = 600;
+
+/// What a brief is made of.
+#[derive(Debug, Clone, Default)]
+pub struct Brief<'a> {
+    /// The task that was not done.
+    pub task: Option<&'a Task>,
+    /// The todos.
+    pub todos: Option<&'a Todos>,
+    /// Files that were changed in its last turn.
+    pub files: &'a [Redacted],
+    /// Why it stopped, as a clause: `the user interrupted it`.
+    pub why: Option<&'a str>,
+    /// When it stopped.
+    pub when: Option<DateTime<Utc>>,
+    /// The limit that it met.
+    pub limit: Option<&'a Limit>,
+    /// The host's tool for todos.
+    pub todo_tool: Option<&'a str>,
+    /// The task comes from another session, e.g. of Claude Code.
+    pub from: Option<&'a str>,
+}
+
+impl Brief<'_> {
+    /// The text, or `None` when there is nothing to resume.
+    #[must_use]
+    pub fn text(&self, now: DateTime<Utc>) -> Option<String> {
+        let open = self.todos.filter(|t| t.any_open());
+        if self.task.is_none() && open.is_none() {
+            return None;
+        }
+        let mut text = String::new();
+        if let Some(task) = self.task {
+            let part = self.about(task, now);
+            text.push_str(&if self.from.is_some() {
+                cut(&part, MAX_TAKEN_OVER)
+            } else {
+                part
+            });
+        }
+        if let Some(todos) = open {
+            self.list(&mut text, todos);
+        }
+        let end = match self.task {
+            Some(task) => match &task.context_anchor {
+                Some(anchor) => format!("\nSkip welcome menus; continue from {anchor}."),
+                None => "\nSkip welcome menus; continue from there.".to_owned(),
+            },
+            None => String::new(),
+        };
+        let text = cut(&text, MAX.saturating_sub(end.chars().count()));
+        Some(format!("{text}{end}"))
+    }
+
+    fn about(&self, task: &Task, now: DateTime<Utc>) -> String {
+        let mut text = format!(
+            "Resuming: {}\nLast action: {}",
+            task.description, task.last_action
+        );
+        if let Some(anchor) = &task.context_anchor {
+            let _ = write!(text, "\nWhere: {anchor}");
+        }
+        if !self.files.is_empty() {
+            let names: Vec<&str> = self.files.iter().map(Redacted::as_str).collect();
+            let _ = write!(text, "\nFiles changed in that turn: {}", names.join(", "));
+        }
+        if let Some(why) = self.why {
+            let _ = write!(text, "\nWhy it stopped: {why}");
+            if let Some(when) = self.when {
+                let _ = write!(text, ", {} ago", clock::human(clock::age(when, now)));
+            }
+        }
+        if let Some(limit) = self.limit {
+            let _ = write!(
+                text,
+                "\nRate limit: met {} ago",
+                clock::human(clock::age(limit.detected_at, now))
+            );
+            if let Some(resets) = limit.resets_at {
+                let _ = write!(text, ", resets at {}", clock::stamp(resets));
+            }
+        }
+        if let Some(from) = self.from {
+            let _ = write!(
+                text,
+                "\nThis task was left unfinished by an earlier {from} session in this project."
+            );
+        }
+        text
+    }
+
+    fn list(&self, text: &mut String, todos: &Todos) {
+        text.push_str(if text.is_empty() {
+            "Open todos:"
+        } else {
+            "\nOpen todos:"
+        });
+        let budget = MAX - 300;
+        let mut left = todos.open().count();
+        for todo in todos.open() {
+            let status = if todo.status == TodoStatus::InProgress {
+                "in progress"
+            } else {
+                "pending"
+            };
+            let line = format!("\n- [{status}] {}", cut(todo.content.as_str(), 160));
+            if text.chars().count() + line.chars().count() > budget {
+                let _ = write!(text, "\n- and {left} more");
+                break;
+            }
+            text.push_str(&line);
+            left -= 1;
+        }
+        if let Some(tool) = self.todo_tool {
+            let _ = write!(
+                text,
+                "\nRestore these todos with {tool}; at most one in progress."
+            );
+        }
+    }
+}
+
+/// At most `max` characters, cut between characters.
+fn cut(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(max.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// Why a turn stopped, as a clause, from its failure code.
+#[must_use]
+pub fn why(code: &str) -> String {
+    match code {
+        "interrupted" => "it was interrupted".to_owned(),
+        "session_ended" => "the session ended".to_owned(),
+        "session_abandoned" => "the session was left idle".to_owned(),
+        "host_gone" => "the host vanished (crash, kill or reboot)".to_owned(),
+        "rate_limit" => "the model provider limited requests".to_owned(),
+        other => format!("the model failed ({other})"),
+    }
+}

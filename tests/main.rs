@@ -1,0 +1,25 @@
+//! The integration tests: real executables, real files. One binary; each file is named by behaviour.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test may stop at anything that it did not expect, and it looks at the stores from outside"
+)]
+
+mod cli;
+mod concurrency;
+mod conformance;
+mod crash;
+mod docs;
+mod harness;
+mod hostile;
+mod hosts;
+mod live_state;
+mod payloads;
+mod prune;
+mod resume;
+mod tasks;
+mod turns;
