@@ -6,6 +6,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
+    unreachable_pub,
     reason = "a test may stop at anything that it did not expect, and it looks at the stores from outside"
 )]
 
