@@ -19,6 +19,7 @@ mod shapes;
 mod shell;
 mod site;
 mod text;
+mod unquoted;
 mod url;
 mod value;
 
