@@ -11,6 +11,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stdout,
+    clippy::string_slice,
     clippy::unwrap_used,
     reason = "a bench prints its table and stops at anything that it did not expect"
 )]

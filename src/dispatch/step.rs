@@ -43,12 +43,9 @@ pub(super) fn take(
     config: &Config,
     watch: Stopwatch,
 ) -> Result<Reply, StepFault> {
-    if let Some(seen) = event.key.as_ref().and_then(|k| session.state.seen(k)) {
+    if let Some(denied) = event.key.as_ref().and_then(|k| session.state.seen.get(k)) {
         // A duplicate changes nothing; a denial is repeated, context and notices are not.
-        let verdict = seen
-            .denied
-            .as_ref()
-            .map_or(Verdict::Allow, |why| Verdict::Deny(why.to_string()));
+        let verdict = denied.map_or(Verdict::Allow, |why| Verdict::Deny(why.to_string()));
         return Ok(Reply {
             verdict,
             ..Reply::nothing()

@@ -1,7 +1,6 @@
 //! What an entry means for the state: a pure function. Any prefix of any journal folds.
 
-use super::duplicate::fnv;
-use super::state::{AgentEntry, AgentState, Ended, Entry, HostPrompt, Seen, State};
+use super::state::{AgentEntry, AgentState, Ended, Entry, HostPrompt, State};
 use crate::event::{Agent, Change, Event, Kind, Origin, Outcome, Source, ToolKind};
 use crate::log::data_dir::Fault;
 use crate::log::record::prompt_hash;
@@ -10,8 +9,6 @@ use crate::redact::Redacted;
 use crate::task::current::Facts;
 use crate::task::{LimitSource, limit, todos};
 
-/// Fingerprints remembered.
-const MAX_SEEN: usize = 128;
 /// Subagents remembered.
 const MAX_AGENTS: usize = 64;
 /// Faults remembered.
@@ -128,13 +125,7 @@ impl State {
         count.last_at = Some(entry.event.at);
         count.last_micros = entry.us;
         if let Some(key) = &entry.event.key {
-            if self.seen.len() >= MAX_SEEN {
-                self.seen.pop_front();
-            }
-            self.seen.push_back(Seen {
-                k: fnv(key.as_bytes()),
-                denied: entry.answered.denied.clone(),
-            });
+            self.seen.put(key, entry.answered.denied.as_ref());
         }
         for what in &entry.faults {
             if self.faults.len() >= MAX_FAULTS {

@@ -1,5 +1,6 @@
 //! One session's directory: locked and folded for a hook, or folded without a lock for a reader.
 
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -49,6 +50,7 @@ pub struct Session {
     /// Its directory's name.
     pub key: SessionKey,
     dir: Dir,
+    journal: Option<File>,
     /// The fold.
     pub state: State,
     /// It was not there before.
@@ -117,7 +119,11 @@ impl Session {
     }
 
     fn load(dir: Dir, key: SessionKey, is_new: bool) -> io::Result<Self> {
-        let mut loaded = if is_new { Loaded::default() } else { fold(&dir)? };
+        let mut loaded = if is_new {
+            Loaded::default()
+        } else {
+            fold_for(&dir, true)?
+        };
         if loaded.bad_checkpoint {
             dir.rename(CHECKPOINT, CHECKPOINT_BAD)?;
             loaded
@@ -131,11 +137,13 @@ impl Session {
             problems,
             end,
             checkpoint_at,
+            journal,
             ..
         } = loaded;
         Ok(Self {
             key,
             dir,
+            journal,
             state,
             is_new,
             problems,
@@ -159,8 +167,12 @@ impl Session {
         entry.n = self.state.n + 1;
         let mut line = serde_json::to_vec(&entry)?;
         line.push(b'\n');
-        let (file, _) = self.dir.open_append_or_make(JOURNAL)?;
+        let file = match self.journal.take() {
+            Some(file) => file,
+            None => self.dir.open_append_or_make(JOURNAL)?.0,
+        };
         let end = files::append(&file, self.end, &line)?;
+        self.journal = Some(file);
         self.end = Tail { end, torn: 0 };
         self.state.apply(&entry);
         self.show_agent();
@@ -315,6 +327,7 @@ pub struct Loaded {
     end: Tail,
     checkpoint_at: u64,
     bad_checkpoint: bool,
+    journal: Option<File>,
 }
 
 /// Folds a session's directory: the checkpoint, then what the journal has behind it.
@@ -322,6 +335,10 @@ pub struct Loaded {
 /// # Errors
 /// When the files are there and cannot be read.
 pub fn fold(dir: &Dir) -> io::Result<Loaded> {
+    fold_for(dir, false)
+}
+
+fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {
     let mut loaded = Loaded::default();
     match dir.read(CHECKPOINT, MAX_FILE)? {
         None => {}
@@ -331,21 +348,30 @@ pub fn fold(dir: &Dir) -> io::Result<Loaded> {
         },
     }
     loaded.checkpoint_at = loaded.state.offset;
-    let Some((file, len)) = dir.open_read(JOURNAL)? else {
+    let opened = if writing {
+        dir.open_append(JOURNAL)?
+    } else {
+        dir.open_read(JOURNAL)?
+    };
+    let Some((file, len)) = opened else {
         return Ok(loaded);
     };
-    // Read once from the checkpoint on; what ends in a torn line is cut at the last whole one.
+    // Read once, from the newline before the checkpoint's end; if there is none, this is another journal.
     let from = if loaded.state.offset <= len {
         loaded.state.offset
     } else {
         0
     };
-    let mut bytes = read_from(&file, from, len)?;
-    let fits = from == 0 || byte_before(&file, from)? == b'\n';
-    if !fits {
-        bytes = read_from(&file, 0, len)?;
-    }
-    let base = if fits { from } else { 0 };
+    let mut bytes = read_from(&file, from.saturating_sub(1), len)?;
+    let base = match from {
+        0 => 0,
+        _ if bytes.first() == Some(&b'\n') => from - 1,
+        _ => {
+            bytes = read_from(&file, 0, len)?;
+            0
+        }
+    };
+    loaded.journal = Some(file);
     let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     loaded.end = Tail {
         end: base + whole as u64,
@@ -388,15 +414,8 @@ pub fn entries(dir: &Dir) -> io::Result<Vec<Entry>> {
         .collect())
 }
 
-fn read_from(file: &std::fs::File, from: u64, len: u64) -> io::Result<Vec<u8>> {
+fn read_from(file: &File, from: u64, len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(len - from).unwrap_or(0)];
     file.read_exact_at(&mut bytes, from)?;
     Ok(bytes)
-}
-
-fn byte_before(file: &std::fs::File, at: u64) -> io::Result<u8> {
-    let mut byte = [0];
-    file.read_exact_at(&mut byte, at - 1)?;
-    let [byte] = byte;
-    Ok(byte)
 }

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::duplicate::Seen;
 use super::process::HostProcess;
 use super::root::VERSION;
 use crate::event::{Event, Source};
@@ -161,7 +162,7 @@ pub struct State {
     /// The latest faults of ours.
     pub faults: VecDeque<Fault>,
     /// Fingerprints of the latest events, to know one that comes twice.
-    pub seen: VecDeque<Seen>,
+    pub seen: Seen,
 }
 
 /// The tasks, spelled as the seed spells them.
@@ -257,16 +258,6 @@ pub struct HostPrompt {
     pub title: Redacted,
 }
 
-/// The fingerprint of an event that came.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
-    /// A hash of its key.
-    pub k: u64,
-    /// The denial that it was answered with: repeated to its double.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub denied: Option<Redacted>,
-}
-
 impl Default for State {
     fn default() -> Self {
         Self {
@@ -298,7 +289,7 @@ impl Default for State {
             compacted: false,
             turn_files: Vec::new(),
             faults: VecDeque::new(),
-            seen: VecDeque::new(),
+            seen: Seen::default(),
         }
     }
 }
@@ -318,13 +309,6 @@ impl State {
     /// The subagents that work.
     pub fn running(&self) -> impl Iterator<Item = &AgentEntry> {
         self.agents.iter().filter(|a| a.state == AgentState::Running)
-    }
-
-    /// Whether an event with that key has come before.
-    #[must_use]
-    pub fn seen(&self, key: &str) -> Option<&Seen> {
-        let k = super::duplicate::fnv(key.as_bytes());
-        self.seen.iter().find(|s| s.k == k)
     }
 
     /// Whether there is something for a later session to resume.
