@@ -184,8 +184,8 @@ fn restore(state: &mut State, data: &DataDir, id: &SessionId) {
         return;
     };
     state.turns = view.machine;
-    state.work.current_task = view.task;
-    state.work.interrupted_task = view.interrupted;
+    state.current_task = view.task;
+    state.interrupted_task = view.interrupted;
     state.ui_todos = view.todos;
     state.project_root = view.project_root;
     state.log = Some(LogEnd {
@@ -336,8 +336,7 @@ fn draft(event: &Event, state: &State, config: &Config, found: &Found) -> Draft 
 fn changes(before: &State, after: &State) -> Vec<Body> {
     let mut records = Vec::new();
     let known = |s: &State| {
-        s.work
-            .current_task
+        s.current_task
             .as_ref()
             .map(|t| (t.description.clone(), t.started_at))
     };
@@ -353,20 +352,15 @@ fn changes(before: &State, after: &State) -> Vec<Body> {
             limit: limit.clone(),
         });
     }
-    let limited = |s: &State| {
-        s.work
-            .current_task
-            .as_ref()
-            .and_then(|t| t.rate_limit_detected_at)
-    };
+    let limited = |s: &State| s.current_task.as_ref().and_then(|t| t.rate_limit_detected_at);
     if known(before) != known(after)
         || limited(before) != limited(after)
-        || before.work.interrupted_task != after.work.interrupted_task
+        || before.interrupted_task != after.interrupted_task
     {
-        let task = after.work.current_task.clone();
+        let task = after.current_task.clone();
         records.push(Body::Task {
             task,
-            interrupted: after.work.interrupted_task.clone(),
+            interrupted: after.interrupted_task.clone(),
         });
     }
     let items = |s: &State| s.ui_todos.as_ref().map(|t| t.items.clone()).unwrap_or_default();
@@ -438,7 +432,7 @@ fn open_entry(event: &Event, key: &SessionKey, draft: &Draft, id: &SessionId) ->
         project_root: after.project_root.clone().or_else(|| after.cwd.clone()),
         turn: after.turns.open().map(|t| t.id.clone()),
         since: event.at,
-        task: after.work.current_task.clone(),
+        task: after.current_task.clone(),
         todos: after.ui_todos.clone().filter(Todos::any_open),
         process: after.host_process.clone(),
         settled: after.turns.open().is_none(),

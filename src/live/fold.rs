@@ -62,9 +62,9 @@ impl State {
         }
         if let Some(taken) = &entry.took_over {
             if let Some(task) = &taken.task {
-                let mut work = self.work.take();
+                let mut work = self.take_work();
                 work.take_over(task.clone());
-                self.work.put(work);
+                self.put_work(work);
             }
             if self.ui_todos.as_ref().is_none_or(|t| t.items.is_empty()) {
                 self.ui_todos.clone_from(&taken.todos);
@@ -279,7 +279,7 @@ impl State {
             .as_ref()
             .is_some_and(|l| l.source == LimitSource::Provider && l.detected_at == event.at);
         if limited {
-            let before = self.work.current_task.as_ref();
+            let before = self.current_task.as_ref();
             let notice = self.rate_limit.as_ref().map(|l| limit::notice(l, before));
             if self.notices.len() < MAX_NOTICES {
                 self.notices.extend(notice);
@@ -291,8 +291,8 @@ impl State {
             root: root.as_ref(),
             limited,
         };
-        let work = self.work.take().after(event, facts);
-        self.work.put(work);
+        let work = self.take_work().after(event, facts);
+        self.put_work(work);
     }
 
     fn follow_files(&mut self, entry: &Entry, resend: bool) {

@@ -136,9 +136,12 @@ pub struct State {
     pub log: Option<LogEnd>,
     /// Its turns: a cache of the log.
     pub turns: Turns,
-    /// Its tasks.
-    #[serde(flatten)]
-    pub work: WorkFields,
+    /// The task in hand.
+    pub current_task: Option<Task>,
+    /// A task that was not done when the current one began.
+    pub interrupted_task: Option<Task>,
+    /// The turn has stopped; the task waits for subagents in the background.
+    pub task_waits: bool,
     /// Its todos.
     pub ui_todos: Option<Todos>,
     /// A rate limit that holds.
@@ -163,39 +166,6 @@ pub struct State {
     pub faults: VecDeque<Fault>,
     /// Fingerprints of the latest events, to know one that comes twice.
     pub seen: Seen,
-}
-
-/// The tasks, spelled as the seed spells them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct WorkFields {
-    /// The task in hand.
-    pub current_task: Option<Task>,
-    /// A task that was not done when the current one began.
-    pub interrupted_task: Option<Task>,
-    /// The turn has stopped; the task waits for subagents in the background.
-    pub task_waits: bool,
-}
-
-impl WorkFields {
-    /// As the pure function takes it.
-    #[must_use]
-    pub fn take(&mut self) -> Work {
-        Work {
-            current: self.current_task.take(),
-            interrupted: self.interrupted_task.take(),
-            waits: self.task_waits,
-        }
-    }
-
-    /// As the pure function gave it.
-    pub fn put(&mut self, work: Work) {
-        *self = Self {
-            current_task: work.current,
-            interrupted_task: work.interrupted,
-            task_waits: work.waits,
-        };
-    }
 }
 
 /// The end of a session, as the host said it.
@@ -277,7 +247,9 @@ impl Default for State {
             source: None,
             log: None,
             turns: Turns::default(),
-            work: WorkFields::default(),
+            current_task: None,
+            interrupted_task: None,
+            task_waits: false,
             ui_todos: None,
             rate_limit: None,
             agents: Vec::new(),
@@ -295,6 +267,21 @@ impl Default for State {
 }
 
 impl State {
+    /// The tasks, as the pure function takes them.
+    pub fn take_work(&mut self) -> Work {
+        Work {
+            current: self.current_task.take(),
+            interrupted: self.interrupted_task.take(),
+            waits: self.task_waits,
+        }
+    }
+
+    /// The tasks, as the pure function gave them.
+    pub fn put_work(&mut self, work: Work) {
+        (self.current_task, self.interrupted_task, self.task_waits) =
+            (work.current, work.interrupted, work.waits);
+    }
+
     /// Whether its host is alive.
     #[must_use]
     pub fn alive(&self, now: DateTime<Utc>) -> bool {
@@ -315,7 +302,7 @@ impl State {
     #[must_use]
     pub fn unfinished(&self) -> bool {
         self.turns.open().is_some()
-            || self.work.current_task.is_some()
+            || self.current_task.is_some()
             || self.ui_todos.as_ref().is_some_and(Todos::any_open)
     }
 }
