@@ -7,9 +7,7 @@
 
 #![expect(
     clippy::disallowed_methods,
-    clippy::expect_used,
     clippy::indexing_slicing,
-    clippy::panic,
     clippy::print_stdout,
     clippy::string_slice,
     clippy::unwrap_used,

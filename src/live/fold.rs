@@ -3,7 +3,7 @@
 use super::state::{AgentEntry, AgentState, Ended, Entry, HostPrompt, State};
 use crate::event::{Agent, Change, Event, Kind, Origin, Outcome, Source, ToolKind};
 use crate::log::data_dir::Fault;
-use crate::log::record::prompt_hash;
+use crate::log::record::{Body, prompt_hash};
 use crate::log::turns::{Mark, Status};
 use crate::redact::Redacted;
 use crate::task::current::Facts;
@@ -36,6 +36,7 @@ impl State {
         if let Some(process) = &entry.process {
             self.host_process = Some(process.clone());
         }
+        self.take_bodies(&entry.caught);
         self.take_marks(&entry.marks);
         if let Some(log) = &entry.log {
             self.log = Some(log.clone());
@@ -128,6 +129,10 @@ impl State {
             self.seen.put(key, entry.answered.denied.as_ref());
         }
         for what in &entry.faults {
+            if let Some(same) = self.faults.iter_mut().find(|f| f.what == *what) {
+                same.at = entry.event.at;
+                continue;
+            }
             if self.faults.len() >= MAX_FAULTS {
                 self.faults.pop_front();
             }
@@ -148,6 +153,21 @@ impl State {
             if matches!(mark, Mark::Begin { .. }) {
                 self.turn_files.clear();
                 self.host_prompt = None;
+            }
+        }
+    }
+
+    /// Takes changes of task, todos and limit in that were found in the log.
+    pub fn take_bodies(&mut self, bodies: &[Body]) {
+        for body in bodies {
+            match body {
+                Body::Task { task, interrupted } => {
+                    self.current_task.clone_from(task);
+                    self.interrupted_task.clone_from(interrupted);
+                }
+                Body::Todos { todos } => self.ui_todos = Some(todos.clone()),
+                Body::Limit { limit, .. } => self.rate_limit = Some(limit.clone()),
+                _ => {}
             }
         }
     }

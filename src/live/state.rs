@@ -13,6 +13,7 @@ use crate::event::{Event, Source};
 use crate::hosts::Host;
 use crate::log::data_dir::Fault;
 use crate::log::id::SessionId;
+use crate::log::record::Body;
 use crate::log::turns::{Mark, Turns};
 use crate::redact::Redacted;
 use crate::task::current::Work;
@@ -29,6 +30,9 @@ pub struct Entry {
     /// What it meant for the turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
+    /// Changes of task, todos and limit that were found in the log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caught: Vec<Body>,
     /// The log session, where it became known, and the end of its file as we left it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<LogEnd>,
