@@ -205,7 +205,11 @@ impl State {
                 } else {
                     AgentState::Failed
                 };
-                if let Some(entry) = self.running_mut(|a| a.id.is_some() && a.id == call.id) {
+                // Gemini CLI gives neither the call nor the agent an id: then the oldest of that name.
+                let of_call = |a: &AgentEntry| {
+                    a.id == call.id && (call.id.is_some() || a.kind.is_some() && a.kind == call.target)
+                };
+                if let Some(entry) = self.running_mut(of_call) {
                     entry.state = state;
                     entry.ended_at = Some(event.at);
                 }
