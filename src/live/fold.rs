@@ -43,11 +43,16 @@ impl State {
         if let Some(log) = &entry.log {
             self.log = Some(log.clone());
         }
-        self.follow_prompt(event);
-        self.follow_agents(event);
-        self.follow_limit(event);
-        self.follow_work(event, resend);
-        self.follow_files(entry, resend);
+        let late = self.turns.has_passed(event);
+        if !late || !matches!(event.kind, Kind::Stop { .. }) {
+            self.follow_prompt(event);
+            self.follow_agents(event);
+        }
+        self.follow_limit(event, late);
+        self.follow_work(event, resend, late);
+        if !late {
+            self.follow_files(entry, resend);
+        }
         if let Kind::Tool(call) = &event.kind
             && let Some(change) = &call.todos
         {
@@ -262,7 +267,7 @@ impl State {
             .find(|a| a.state == AgentState::Running && is(a))
     }
 
-    fn follow_limit(&mut self, event: &Event) {
+    fn follow_limit(&mut self, event: &Event, late: bool) {
         if let Some(met) = limit::met(event) {
             let again = self
                 .rate_limit
@@ -279,12 +284,12 @@ impl State {
             Kind::Stop { .. } => true,
             _ => false,
         };
-        if over {
+        if over && !late {
             self.rate_limit = None;
         }
     }
 
-    fn follow_work(&mut self, event: &Event, resend: bool) {
+    fn follow_work(&mut self, event: &Event, resend: bool, late: bool) {
         let running = u32::try_from(self.running().count()).unwrap_or(u32::MAX);
         let root = self.project_root.clone().or_else(|| self.cwd.clone());
         let limited = self
@@ -303,6 +308,7 @@ impl State {
             running,
             root: root.as_ref(),
             limited,
+            late,
         };
         let work = self.work.take().after(event, facts);
         self.work.put(work);

@@ -32,6 +32,8 @@ pub struct Facts<'a> {
     pub root: Option<&'a Redacted>,
     /// The event met a limit of the model's provider.
     pub limited: bool,
+    /// It is of a turn that another has followed: the task in hand is not its own.
+    pub late: bool,
 }
 
 impl Work {
@@ -43,6 +45,7 @@ impl Work {
                 origin: Origin::User,
                 text,
             } if !facts.resend => self.prompted(text, event.at, facts.root),
+            Kind::Tool(_) | Kind::Stop { .. } if facts.late => {}
             Kind::Tool(call) => {
                 if let Some(task) = &mut self.current {
                     task.last_action = describe::sentence(call);
