@@ -20,13 +20,12 @@ pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {
             None
         }
         Source::Resume | Source::Startup | Source::Fork => {
-            // The turn that was open when this conversation was last seen has nobody who could end it.
-            let code = if context.moved && context.pulse != Pulse::Alive {
-                "host_gone"
-            } else {
-                "interrupted"
-            };
-            let ended = begin::end_open(context, code);
+            // The turn that was open when this conversation was last seen has nobody who could end it. In a
+            // new conversation of the same process it is the turn whose prompt was faster than this.
+            let gone = context.moved && context.pulse != Pulse::Alive;
+            let code = if gone { "host_gone" } else { "interrupted" };
+            let old = gone || source == Source::Resume;
+            let ended = begin::end_open(context, code).filter(|_| old);
             let own = if source == Source::Resume {
                 own_brief_as(context, ended.is_some().then_some(code))
             } else {
