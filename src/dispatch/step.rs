@@ -116,7 +116,10 @@ impl Found {
             }
         }
         session.is_new = false;
-        let log = log.or_else(|| Some(SessionId::of(event.host, event.session.as_str(), event.at)));
+        // A thread that ends without ever having begun a turn gets no place in the log.
+        let named = session.state.turns.count > 0 || !matches!(event.kind, Kind::SessionEnd { .. });
+        let new = || SessionId::of(event.host, event.session.as_str(), event.at);
+        let log = log.or_else(|| named.then(new));
         let starts = matches!(event.kind, Kind::SessionStart { .. });
         let process = (starts || session.state.host_process.is_none())
             .then(|| HostProcess::find(event.host_pid))
