@@ -4,7 +4,7 @@ use std::io;
 
 use super::{HOOK_WAIT, offer, stores::Stores};
 use crate::clock::Stopwatch;
-use crate::config::Config;
+use crate::config::{Config, LogPrompts};
 use crate::event::{Event, Kind, Source};
 use crate::handlers::{self, Context, Offer, Plan};
 use crate::live::fold::brief;
@@ -22,6 +22,9 @@ use crate::log::{settle, view::SessionView};
 use crate::redact::Redacted;
 use crate::reply::{MAX_CONTEXT, Reply, Verdict};
 use crate::task::{Todos, limit};
+
+/// What the durable store says in place of a task's description when it is to keep no prompt.
+const PROMPT_NOT_KEPT: &str = "a task whose prompt is not kept";
 
 /// Why an event was not taken in.
 #[derive(Debug)]
@@ -263,6 +266,7 @@ fn write(
                     &draft,
                     session.state.log.is_none(),
                     &end.session,
+                    config.log_prompts,
                 );
                 match written {
                     Ok(()) => end.end = ledger.end(),
@@ -328,6 +332,9 @@ fn draft(event: &Event, state: &State, config: &Config, found: &Found) -> Draft 
     let mut after = state.clone();
     after.apply(&entry);
     records.extend(changes(state, &after));
+    if config.log_prompts == LogPrompts::Off {
+        records.iter_mut().for_each(without_prompt);
+    }
     Draft {
         plan,
         records,
@@ -384,6 +391,15 @@ fn changes(before: &State, after: &State) -> Vec<Body> {
     records
 }
 
+/// `BOOKEND_LOG_PROMPTS=off`: a task is described by its prompt's first line.
+fn without_prompt(record: &mut Body) {
+    if let Body::Task { task, interrupted } = record {
+        for task in task.iter_mut().chain(interrupted) {
+            task.description = Redacted::new(PROMPT_NOT_KEPT);
+        }
+    }
+}
+
 /// `open/` entry first, then the log; an entry that is no longer true goes last.
 fn record(
     ledger: &mut Ledger,
@@ -393,6 +409,7 @@ fn record(
     draft: &Draft,
     unknown: bool,
     id: &SessionId,
+    prompts: LogPrompts,
 ) -> io::Result<()> {
     let mut records = draft.records.clone();
     if ledger.is_new() {
@@ -409,7 +426,7 @@ fn record(
     };
     let touches = records.iter().any(moves);
     if touches && draft.after.unfinished() {
-        data.set_open(&open_entry(event, key, draft, id))?;
+        data.set_open(&open_entry(event, key, draft, id, prompts))?;
     }
     ledger.append(records, event.at)?;
     if touches && !draft.after.unfinished() && draft.before_unfinished {
@@ -420,7 +437,7 @@ fn record(
 
 fn opening(event: &Event, draft: &Draft, id: &SessionId) -> Body {
     let title = draft.records.iter().find_map(|r| match r {
-        Body::TurnBegin { title, .. } => Some(title.clone()),
+        Body::TurnBegin { title, .. } if !title.is_empty() => Some(title.clone()),
         _ => None,
     });
     Body::SessionOpen {
@@ -434,8 +451,18 @@ fn opening(event: &Event, draft: &Draft, id: &SessionId) -> Body {
     }
 }
 
-fn open_entry(event: &Event, key: &SessionKey, draft: &Draft, id: &SessionId) -> OpenEntry {
+fn open_entry(
+    event: &Event,
+    key: &SessionKey,
+    draft: &Draft,
+    id: &SessionId,
+    prompts: LogPrompts,
+) -> OpenEntry {
     let after = &draft.after;
+    let mut task = after.work.current_task.clone();
+    if let (Some(task), LogPrompts::Off) = (&mut task, prompts) {
+        task.description = Redacted::new(PROMPT_NOT_KEPT);
+    }
     OpenEntry {
         v: 1,
         session: id.clone(),
@@ -444,7 +471,7 @@ fn open_entry(event: &Event, key: &SessionKey, draft: &Draft, id: &SessionId) ->
         project_root: after.project_root.clone().or_else(|| after.cwd.clone()),
         turn: after.turns.open().map(|t| t.id.clone()),
         since: event.at,
-        task: after.work.current_task.clone(),
+        task,
         todos: after.ui_todos.clone().filter(Todos::any_open),
         process: after.host_process.clone(),
         settled: after.turns.open().is_none(),
