@@ -243,16 +243,18 @@ fn accepts(event: &str) -> Accepts {
         ..Accepts::default()
     };
     match event {
-        "SessionStart" | "UserPromptSubmit" | "SubagentStart" | "PostToolUse" => Accepts {
-            context: true,
-            ..notice
-        },
+        "SessionStart" | "UserPromptSubmit" | "SubagentStart" | "PostToolUse" | "PostToolUseFailure" => {
+            Accepts {
+                context: true,
+                ..notice
+            }
+        }
         "PreToolUse" => Accepts {
             context: true,
             deny: true,
             ..notice
         },
-        "PostToolUseFailure" | "PreCompact" => notice,
+        "PreCompact" => notice,
         "Stop" | "SubagentStop" => Accepts {
             block: true,
             ..notice
