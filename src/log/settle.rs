@@ -56,7 +56,8 @@ pub fn look(data: &DataDir, root: Option<&HookRoot>, entry: OpenEntry, now: Date
         .as_ref()
         .and_then(|s| s.host_process.as_ref())
         .or(entry.process.as_ref());
-    let ended = entry.ended || live.as_ref().is_some_and(|s| s.ended.is_some());
+    // An event after the end takes it back, and not every event writes the entry anew.
+    let ended = live.as_ref().map_or(entry.ended, |s| s.ended.is_some());
     let alive = process::alive(process, ended, last, now);
     Seen { entry, live, alive }
 }
