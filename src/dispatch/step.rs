@@ -192,6 +192,8 @@ fn restore(state: &mut State, data: &DataDir, id: &SessionId) {
         });
         return;
     };
+    state.turn_files = view.last_files();
+    state.rate_limit = view.limit;
     state.turns = view.machine;
     state.work.current_task = view.task;
     state.work.interrupted_task = view.interrupted;
