@@ -49,11 +49,12 @@ pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {
 }
 
 /// The brief about this session's own task, if it has one that is not done.
-pub(super) fn own_brief(context: &Context<'_>) -> Option<String> {
+fn own_brief(context: &Context<'_>) -> Option<String> {
     own_brief_as(context, None)
 }
 
-fn own_brief_as(context: &Context<'_>, ending: Option<&str>) -> Option<String> {
+/// The same; `ending` is why the turn that is open ends with this event.
+pub(super) fn own_brief_as(context: &Context<'_>, ending: Option<&str>) -> Option<String> {
     if context.config.resume == Resume::Off {
         return None;
     }
@@ -77,11 +78,8 @@ fn own_brief_as(context: &Context<'_>, ending: Option<&str>) -> Option<String> {
 
 fn of<'a>(state: &'a State, context: &Context<'a>) -> Brief<'a> {
     Brief {
-        task: state
-            .work
-            .current_task
-            .as_ref()
-            .or(state.work.interrupted_task.as_ref()),
+        // One that was left for another is resumed only when the user says so, and is the task in hand then.
+        task: state.work.current_task.as_ref(),
         todos: state.ui_todos.as_ref(),
         files: &state.turn_files,
         limit: state.rate_limit.as_ref(),
