@@ -90,9 +90,9 @@ fn every_tool_call_moves_the_last_action_and_the_anchor() {
             json!({"pattern": "fn main"}),
             json!({}),
             "Searched fn main",
-            "fn main",
+            "cargo test",
         ),
-        ("TaskList", json!({}), json!({}), "Used TaskList", "fn main"),
+        ("TaskList", json!({}), json!({}), "Used TaskList", "cargo test"),
     ];
     for (i, (name, input, response, action, anchor)) in steps.into_iter().enumerate() {
         talk.tool("p1", &format!("c{i}"), name, input, response);
