@@ -21,7 +21,7 @@ use crate::log::turns::Mark;
 use crate::log::{settle, view::SessionView};
 use crate::redact::Redacted;
 use crate::reply::{MAX_CONTEXT, Reply, Verdict};
-use crate::task::{Todos, limit};
+use crate::task::{Task, Todos, limit};
 
 /// What the durable store says in place of a task's description when it is to keep no prompt.
 const PROMPT_NOT_KEPT: &str = "a task whose prompt is not kept";
@@ -92,13 +92,14 @@ struct Found {
     process: Option<HostProcess>,
     pulse: Pulse,
     offer: Option<Offer>,
-    /// The live state was begun anew.
+    /// The live state was begun anew, or its lost part again.
     reborn: bool,
 }
 
 impl Found {
     fn about(session: &mut Session, event: &mut Event, stores: &mut Stores, config: &Config) -> Self {
-        let reborn = session.is_new;
+        let partial = std::mem::take(&mut session.is_partial);
+        let reborn = session.is_new || partial;
         if reborn
             && let Some(root) = &stores.root
             && let Err(e) = root.claim(stores.data.as_ref())
@@ -110,10 +111,10 @@ impl Found {
             event.project = event.cwd.as_ref().map(project_of);
         }
         let mut log = session.state.log.as_ref().map(|l| l.session.clone());
-        if log.is_none()
+        if (log.is_none() || partial)
             && let Some(data) = &stores.data
         {
-            log = data.by_host(event.host, session.key.as_str()).ok().flatten();
+            log = log.or_else(|| data.by_host(event.host, session.key.as_str()).ok().flatten());
             if let Some(id) = &log {
                 restore(&mut session.state, data, id);
             }
@@ -183,20 +184,40 @@ fn project_of(cwd: &Redacted) -> Redacted {
     root.map_or_else(|| cwd.clone(), |p| Redacted::new(&p.to_string_lossy()))
 }
 
-/// A live state that is gone is begun again from the log.
+/// A live state that is gone is begun again from the log; of one that lost its checkpoint, what is known
+/// besides stays.
 fn restore(state: &mut State, data: &DataDir, id: &SessionId) {
     let Ok(Some(view)) = SessionView::read(data, id) else {
-        state.log = Some(LogEnd {
+        state.log.get_or_insert_with(|| LogEnd {
             session: id.clone(),
             end: 0,
         });
         return;
     };
     state.turn_files = view.last_files();
-    state.rate_limit = view.limit;
-    state.turns = view.machine;
-    state.work.current_task = view.task;
-    state.work.interrupted_task = view.interrupted;
+    let mut turns = view.machine;
+    for turn in &mut turns.latest {
+        // What the journal still has is more: a turn's further ids, a prompt that the log does not keep.
+        if let Some(known) = state.turns.get(&turn.id) {
+            turn.host_turns.clone_from(&known.host_turns);
+            turn.prompt = known.prompt.or(turn.prompt);
+        }
+    }
+    state.turns = turns;
+    let work = &mut state.work;
+    let same = |a: &Task, b: &Task| a.started_at == b.started_at;
+    match (&work.current_task, &view.task) {
+        (Some(known), Some(logged)) if same(known, logged) => {}
+        _ => work.current_task = view.task,
+    }
+    match (&work.interrupted_task, &view.interrupted) {
+        (Some(known), Some(logged)) if same(known, logged) => {}
+        _ => work.interrupted_task = view.interrupted,
+    }
+    let known = state.rate_limit.as_ref().map(|l| l.detected_at);
+    if known != view.limit.as_ref().map(|l| l.detected_at) {
+        state.rate_limit = view.limit;
+    }
     state.ui_todos = view.todos;
     state.project_root = view.project_root;
     state.log = Some(LogEnd {
@@ -268,7 +289,6 @@ fn write(
                     &draft,
                     session.state.log.is_none(),
                     &end.session,
-                    config.log_prompts,
                 );
                 match written {
                     Ok(()) => end.end = ledger.end(),
@@ -304,6 +324,8 @@ struct Draft {
     entry: Entry,
     after: State,
     before_unfinished: bool,
+    /// The task after it, as the durable store keeps it.
+    kept_task: Option<Task>,
 }
 
 /// The plan, the state after it, and the records that both give.
@@ -334,8 +356,14 @@ fn draft(event: &Event, state: &State, config: &Config, found: &Found) -> Draft 
     let mut after = state.clone();
     after.apply(&entry);
     records.extend(changes(state, &after));
+    let mut kept_task = after.work.current_task.clone();
     if config.log_prompts == LogPrompts::Off {
-        records.iter_mut().for_each(without_prompt);
+        kept_task.iter_mut().for_each(without_prompt);
+        for record in &mut records {
+            if let Body::Task { task, interrupted } = record {
+                task.iter_mut().chain(interrupted).for_each(without_prompt);
+            }
+        }
     }
     Draft {
         plan,
@@ -344,6 +372,7 @@ fn draft(event: &Event, state: &State, config: &Config, found: &Found) -> Draft 
         entry,
         after,
         before_unfinished: state.unfinished(),
+        kept_task,
     }
 }
 
@@ -394,12 +423,8 @@ fn changes(before: &State, after: &State) -> Vec<Body> {
 }
 
 /// `BOOKEND_LOG_PROMPTS=off`: a task is described by its prompt's first line.
-fn without_prompt(record: &mut Body) {
-    if let Body::Task { task, interrupted } = record {
-        for task in task.iter_mut().chain(interrupted) {
-            task.description = Redacted::new(PROMPT_NOT_KEPT);
-        }
-    }
+fn without_prompt(task: &mut Task) {
+    task.description = Redacted::new(PROMPT_NOT_KEPT);
 }
 
 /// `open/` entry first, then the log; an entry that is no longer true goes last.
@@ -411,7 +436,6 @@ fn record(
     draft: &Draft,
     unknown: bool,
     id: &SessionId,
-    prompts: LogPrompts,
 ) -> io::Result<()> {
     let mut records = draft.records.clone();
     if ledger.is_new() {
@@ -428,7 +452,7 @@ fn record(
     };
     let touches = records.iter().any(moves);
     if touches && draft.after.unfinished() {
-        data.set_open(&open_entry(event, key, draft, id, prompts))?;
+        data.set_open(&open_entry(event, key, draft, id))?;
     }
     ledger.append(records, event.at)?;
     if touches && !draft.after.unfinished() && draft.before_unfinished {
@@ -453,18 +477,8 @@ fn opening(event: &Event, draft: &Draft, id: &SessionId) -> Body {
     }
 }
 
-fn open_entry(
-    event: &Event,
-    key: &SessionKey,
-    draft: &Draft,
-    id: &SessionId,
-    prompts: LogPrompts,
-) -> OpenEntry {
+fn open_entry(event: &Event, key: &SessionKey, draft: &Draft, id: &SessionId) -> OpenEntry {
     let after = &draft.after;
-    let mut task = after.work.current_task.clone();
-    if let (Some(task), LogPrompts::Off) = (&mut task, prompts) {
-        task.description = Redacted::new(PROMPT_NOT_KEPT);
-    }
     OpenEntry {
         v: 1,
         session: id.clone(),
@@ -473,7 +487,7 @@ fn open_entry(
         project_root: after.project_root.clone().or_else(|| after.cwd.clone()),
         turn: after.turns.open().map(|t| t.id.clone()),
         since: event.at,
-        task,
+        task: draft.kept_task.clone(),
         todos: after.ui_todos.clone().filter(Todos::any_open),
         process: after.host_process.clone(),
         settled: after.turns.open().is_none(),

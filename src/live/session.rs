@@ -55,8 +55,11 @@ pub struct Session {
     pub is_new: bool,
     /// What was wrong with the files, for the next entry's faults.
     pub problems: Vec<String>,
+    /// Its checkpoint was lost: what the journal no longer has is to be taken from the log.
+    pub is_partial: bool,
     end: Tail,
     checkpoint_at: u64,
+    checkpoint_due: bool,
     agent_file: bool,
 }
 
@@ -131,6 +134,8 @@ impl Session {
             problems,
             end,
             checkpoint_at,
+            checkpoint_due,
+            is_partial,
             ..
         } = loaded;
         Ok(Self {
@@ -139,8 +144,10 @@ impl Session {
             state,
             is_new,
             problems,
+            is_partial,
             end,
             checkpoint_at,
+            checkpoint_due,
             agent_file,
         })
     }
@@ -164,7 +171,8 @@ impl Session {
         self.end = Tail { end, torn: 0 };
         self.state.apply(&entry);
         self.show_agent();
-        if checkpoint || end.saturating_sub(self.checkpoint_at) > MAX_TAIL {
+        let due = checkpoint || std::mem::take(&mut self.checkpoint_due);
+        if due || end.saturating_sub(self.checkpoint_at) > MAX_TAIL {
             self.checkpoint()?;
         }
         Ok(())
@@ -314,7 +322,10 @@ pub struct Loaded {
     pub problems: Vec<String>,
     end: Tail,
     checkpoint_at: u64,
+    /// The checkpoint's mark is of a journal that is gone.
+    checkpoint_due: bool,
     bad_checkpoint: bool,
+    is_partial: bool,
 }
 
 /// Folds a session's directory: the checkpoint, then what the journal has behind it.
@@ -327,11 +338,19 @@ pub fn fold(dir: &Dir) -> io::Result<Loaded> {
         None => {}
         Some(bytes) => match serde_json::from_slice(&bytes) {
             Ok(state) => loaded.state = state,
-            Err(_) => loaded.bad_checkpoint = true,
+            Err(_) => {
+                loaded.is_partial = true;
+                match newer(&bytes) {
+                    // It is of use to the one that wrote it: left where it is, and not written over.
+                    Some(version) => loaded.state.version = version,
+                    None => loaded.bad_checkpoint = true,
+                }
+            }
         },
     }
     loaded.checkpoint_at = loaded.state.offset;
     let Some((file, len)) = dir.open_read(JOURNAL)? else {
+        loaded.checkpoint_due = loaded.state.offset > 0;
         return Ok(loaded);
     };
     // Read once from the checkpoint on; what ends in a torn line is cut at the last whole one.
@@ -346,6 +365,7 @@ pub fn fold(dir: &Dir) -> io::Result<Loaded> {
         bytes = read_from(&file, 0, len)?;
     }
     let base = if fits { from } else { 0 };
+    loaded.checkpoint_due = base != loaded.state.offset;
     let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     loaded.end = Tail {
         end: base + whole as u64,
@@ -371,6 +391,16 @@ pub fn fold(dir: &Dir) -> io::Result<Loaded> {
         }
     }
     Ok(loaded)
+}
+
+/// The version of a checkpoint that we cannot read, if it is newer than ours.
+fn newer(checkpoint: &[u8]) -> Option<u32> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        version: u32,
+    }
+    let head: Head = serde_json::from_slice(checkpoint).ok()?;
+    (head.version > VERSION).then_some(head.version)
 }
 
 /// The entries of a session's journal, as far back as it is kept.
