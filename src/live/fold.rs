@@ -95,10 +95,12 @@ impl State {
         else {
             return false;
         };
-        self.turns.open().is_some_and(|t| {
-            t.prompt == Some(prompt_hash(text.as_str()))
-                && (event.at - t.started_at).num_seconds() < RESEND_SECONDS
-        })
+        // Two prompts without text may be two images.
+        !text.trim().is_empty()
+            && self.turns.open().is_some_and(|t| {
+                t.prompt == Some(prompt_hash(text.as_str()))
+                    && (event.at - t.started_at).num_seconds() < RESEND_SECONDS
+            })
     }
 
     fn identify(&mut self, event: &Event) {
