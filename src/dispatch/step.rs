@@ -143,7 +143,9 @@ impl Found {
                 .map_or(Pulse::Unknown, HostProcess::pulse);
             let root = stores.root.as_ref();
             let own = found.log.as_ref();
-            if let Err(e) = settle::settle(data, root, own, settle::MAX_ENTRIES, event.at) {
+            let settled = settle::settle(data, root, own, settle::MAX_ENTRIES, event.at)
+                .and_then(|_| settle::expire(data, config.resume_days, event.at));
+            if let Err(e) = settled {
                 let what = format!("settle unfinished sessions: {e}");
                 stores.faults.push(what);
             }
