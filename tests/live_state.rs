@@ -15,7 +15,7 @@ use bookend::live::state::{Answered, Entry, State};
 use bookend::redact::Redacted;
 use serde_json::{Value, json};
 
-use crate::harness::{Lab, payload, with};
+use crate::harness::{Lab, with};
 use crate::talk::{DONE, Process, Talk, all};
 
 fn file(lab: &Lab, session: &str, name: &str) -> PathBuf {
@@ -264,9 +264,7 @@ fn a_journal_that_is_gone_beside_its_checkpoint_goes_on_from_that() {
     let mut n = before.n;
     // One line may end just where the old journal's checkpoint stood.
     let offset = checkpoint(&lab, "s1")["offset"].as_u64().unwrap();
-    while u64::try_from(std::fs::metadata(file(&lab, "s1", "events.jsonl")).map_or(0, |m| m.len())).unwrap()
-        <= offset
-    {
+    while std::fs::metadata(file(&lab, "s1", "events.jsonl")).map_or(0, |m| m.len()) <= offset {
         n += 1;
         talk.shell("p4", &format!("x{n}"), "ls");
     }
@@ -400,7 +398,7 @@ fn a_journal_line_is_at_most_4_kb_whatever_the_payload() {
             "p1",
             "c2",
             "Write",
-            json!({"file_path": format!("/w/{}", &text[..6]), "content": text}),
+            json!({"file_path": format!("/w/{}", text.chars().take(6).collect::<String>()), "content": text}),
             json!({"type": "create", "content": text}),
         );
         talk.fails(
@@ -837,5 +835,4 @@ fn a_fault_of_ours_leaves_the_host_alone_and_is_in_the_state() {
     let text = std::fs::read_to_string(fallback).unwrap();
     assert!(text.contains("others may use it: chmod 700"), "{text}");
     assert_eq!(lab.log_of("s1").turns.len(), 1);
-    let _ = payload("claude-code/Stop");
 }

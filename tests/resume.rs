@@ -520,6 +520,39 @@ fn a_session_that_has_its_own_turn_is_not_given_anothers_task() {
     );
 }
 
+#[test]
+fn an_entry_too_old_for_anybody_is_forgotten_and_its_own_conversation_still_resumes() {
+    for (days, age_days, kept) in [
+        ("", 29, true),
+        ("", 31, false),
+        ("60", 31, true),
+        ("60", 61, false),
+        ("4000000000", 900, true),
+    ] {
+        let lab = Lab::new();
+        crashed(&lab, "s1");
+        let live = lab.claude("s2");
+        live.prompt("p1", "My own");
+        lab.claude("s3").project("elsewhere").start("startup"); // settles s1's
+        for entry in lab.open_entries() {
+            let since = entry.since - chrono::TimeDelta::days(age_days);
+            lab.data().set_open(&OpenEntry { since, ..entry }).unwrap();
+        }
+        lab.claude("s4")
+            .project("elsewhere")
+            .env("BOOKEND_RESUME_DAYS", days)
+            .start("startup");
+        let left: Vec<String> = lab.open_entries().into_iter().map(|e| e.session_key).collect();
+        assert_eq!(
+            left.contains(&"s1".to_owned()),
+            kept,
+            "{days:?} after {age_days} days"
+        );
+        assert!(left.contains(&"s2".to_owned()), "what is not settled stays");
+        assert_eq!(first(&lab.claude("s1").start("resume")), "Resuming: Fix the cart");
+    }
+}
+
 // A prompt that goes on
 
 #[test]

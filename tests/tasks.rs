@@ -174,7 +174,8 @@ fn a_stop_clears_the_task_and_nothing_else_does() {
     assert_eq!(description(&lab, "stopped"), "");
     assert!(lab.log_of("stopped").task.is_none());
 
-    let ends: [(&str, Talk<'_>, fn(&Talk<'_>)); 6] = [
+    type End = fn(&Talk<'_>);
+    let ends: [(&str, Talk<'_>, End); 6] = [
         ("interrupted", lab.codex("c1"), |t| {
             drop(t.says("Interrupt", json!({"turn_id": "p1"})))
         }),
