@@ -22,5 +22,6 @@ mod live_state;
 mod payloads;
 mod prune;
 mod resume;
+mod talk;
 mod tasks;
 mod turns;

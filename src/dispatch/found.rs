@@ -12,6 +12,7 @@ use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
 use crate::log::{settle, view::SessionView};
 use crate::redact::Redacted;
+use crate::task::Task;
 
 /// What a plan is made from, besides the event and the state.
 pub(super) struct Found {
@@ -23,7 +24,7 @@ pub(super) struct Found {
     pub(super) pulse: Pulse,
     /// What may be resumed.
     pub(super) offer: Option<Offer>,
-    /// The live state was begun anew.
+    /// The live state was begun anew, or its lost part again.
     pub(super) reborn: bool,
 }
 
@@ -35,7 +36,8 @@ impl Found {
         stores: &mut Stores,
         config: &Config,
     ) -> Self {
-        let reborn = session.is_new;
+        let partial = std::mem::take(&mut session.is_partial);
+        let reborn = session.is_new || partial;
         if reborn
             && let Some(root) = &stores.root
             && let Err(e) = root.claim(stores.data.as_ref())
@@ -47,16 +49,19 @@ impl Found {
             event.project = event.cwd.as_ref().map(project_of);
         }
         let mut log = session.state.log.as_ref().map(|l| l.session.clone());
-        if log.is_none()
+        if (log.is_none() || partial)
             && let Some(data) = &stores.data
         {
-            log = data.by_host(event.host, session.key.as_str()).ok().flatten();
+            log = log.or_else(|| data.by_host(event.host, session.key.as_str()).ok().flatten());
             if let Some(id) = &log {
                 restore(&mut session.state, data, id);
             }
         }
         session.is_new = false;
-        let log = log.or_else(|| Some(SessionId::of(event.host, event.session.as_str(), event.at)));
+        // A thread that ends without ever having begun a turn gets no place in the log.
+        let named = session.state.turns.count > 0 || !matches!(event.kind, Kind::SessionEnd { .. });
+        let new = || SessionId::of(event.host, event.session.as_str(), event.at);
+        let log = log.or_else(|| named.then(new));
         let starts = matches!(event.kind, Kind::SessionStart { .. });
         let process = (starts || session.state.host_process.is_none())
             .then(|| HostProcess::find(event.host_pid))
@@ -76,7 +81,9 @@ impl Found {
                 .map_or(Pulse::Unknown, HostProcess::pulse);
             let root = stores.root.as_ref();
             let own = found.log.as_ref();
-            if let Err(e) = settle::settle(data, root, own, settle::MAX_ENTRIES, event.at) {
+            let settled = settle::settle(data, root, own, settle::MAX_ENTRIES, event.at)
+                .and_then(|_| settle::expire(data, config.resume_days, event.at));
+            if let Err(e) = settled {
                 let what = format!("settle unfinished sessions: {e}");
                 stores.faults.push(what);
             }
@@ -123,18 +130,39 @@ fn project_of(cwd: &Redacted) -> Redacted {
     root.map_or_else(|| cwd.clone(), |p| Redacted::new(&p.to_string_lossy()))
 }
 
-/// A live state that is gone is begun again from the log.
+/// A live state that is gone is begun again from the log; of one that lost its checkpoint, what is known
+/// besides stays.
 fn restore(state: &mut State, data: &DataDir, id: &SessionId) {
     let Ok(Some(view)) = SessionView::read(data, id) else {
-        state.log = Some(LogEnd {
+        state.log.get_or_insert_with(|| LogEnd {
             session: id.clone(),
             end: 0,
         });
         return;
     };
-    state.turns = view.machine;
-    state.current_task = view.task;
-    state.interrupted_task = view.interrupted;
+    state.turn_files = view.last_files();
+    let mut turns = view.machine;
+    for turn in &mut turns.latest {
+        // What the journal still has is more: a turn's further ids, a prompt that the log does not keep.
+        if let Some(known) = state.turns.get(&turn.id) {
+            turn.host_turns.clone_from(&known.host_turns);
+            turn.prompt = known.prompt.or(turn.prompt);
+        }
+    }
+    state.turns = turns;
+    let same = |a: &Task, b: &Task| a.started_at == b.started_at;
+    match (&state.current_task, &view.task) {
+        (Some(known), Some(logged)) if same(known, logged) => {}
+        _ => state.current_task = view.task,
+    }
+    match (&state.interrupted_task, &view.interrupted) {
+        (Some(known), Some(logged)) if same(known, logged) => {}
+        _ => state.interrupted_task = view.interrupted,
+    }
+    let known = state.rate_limit.as_ref().map(|l| l.detected_at);
+    if known != view.limit.as_ref().map(|l| l.detected_at) {
+        state.rate_limit = view.limit;
+    }
     state.ui_todos = view.todos;
     state.project_root = view.project_root;
     state.log = Some(LogEnd {

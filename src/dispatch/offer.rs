@@ -61,7 +61,10 @@ pub fn offers(
     config: &Config,
     now: DateTime<Utc>,
 ) -> Vec<(Seen, Offer)> {
-    let oldest = now - TimeDelta::days(i64::from(config.resume_days));
+    // More days than there are in the calendar: however old.
+    let oldest = TimeDelta::try_days(i64::from(config.resume_days))
+        .and_then(|days| now.checked_sub_signed(days))
+        .unwrap_or(DateTime::<Utc>::MIN_UTC);
     let entries = data.open_entries().unwrap_or_default();
     entries
         .into_iter()

@@ -20,13 +20,12 @@ pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {
             None
         }
         Source::Resume | Source::Startup | Source::Fork => {
-            // The turn that was open when this conversation was last seen has nobody who could end it.
-            let code = if context.moved && context.pulse != Pulse::Alive {
-                "host_gone"
-            } else {
-                "interrupted"
-            };
-            let ended = begin::end_open(context, code);
+            // The turn that was open when this conversation was last seen has nobody who could end it. In a
+            // new conversation of the same process it is the turn whose prompt was faster than this.
+            let gone = context.moved && context.pulse != Pulse::Alive;
+            let code = if gone { "host_gone" } else { "interrupted" };
+            let old = gone || source == Source::Resume;
+            let ended = begin::end_open(context, code).filter(|_| old);
             let own = if source == Source::Resume {
                 own_brief_as(context, ended.is_some().then_some(code))
             } else {
@@ -50,11 +49,12 @@ pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {
 }
 
 /// The brief about this session's own task, if it has one that is not done.
-pub(super) fn own_brief(context: &Context<'_>) -> Option<String> {
+fn own_brief(context: &Context<'_>) -> Option<String> {
     own_brief_as(context, None)
 }
 
-fn own_brief_as(context: &Context<'_>, ending: Option<&str>) -> Option<String> {
+/// The same; `ending` is why the turn that is open ends with this event.
+pub(super) fn own_brief_as(context: &Context<'_>, ending: Option<&str>) -> Option<String> {
     if context.config.resume == Resume::Off {
         return None;
     }
@@ -78,7 +78,8 @@ fn own_brief_as(context: &Context<'_>, ending: Option<&str>) -> Option<String> {
 
 fn of<'a>(state: &'a State, context: &Context<'a>) -> Brief<'a> {
     Brief {
-        task: state.current_task.as_ref().or(state.interrupted_task.as_ref()),
+        // One that was left for another is resumed only when the user says so, and is the task in hand then.
+        task: state.current_task.as_ref(),
         todos: state.ui_todos.as_ref(),
         files: &state.turn_files,
         limit: state.rate_limit.as_ref(),

@@ -20,7 +20,11 @@ pub(super) fn handle(context: &Context<'_>) -> Plan {
             };
             plan.records = ended(context, failed);
         }
-        Kind::Interrupt => plan.records.extend(begin::end_open(context, "interrupted")),
+        // One that comes late is of a turn that has its end.
+        Kind::Interrupt => match state.turns.place(event, state.host_prompt.is_some()) {
+            Place::Ended(..) => {}
+            Place::Open(_) | Place::Unknown => plan.records.extend(begin::end_open(context, "interrupted")),
+        },
         Kind::SessionEnd { reason } => {
             plan.records.extend(begin::end_open(context, "session_ended"));
             // Some hosts say it up to three times.

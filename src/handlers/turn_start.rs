@@ -25,14 +25,16 @@ pub(super) fn handle(context: &Context<'_>, text: &Redacted, origin: Origin) -> 
         }
         return plan;
     }
-    plan.records.extend(begin::end_open(context, "interrupted"));
+    let ended = begin::end_open(context, "interrupted");
+    let why = ended.is_some().then_some("interrupted");
+    plan.records.extend(ended);
     plan.records.push(begin::by_user(context, text));
     let stopped = state
         .turns
         .last()
         .is_some_and(|t| matches!(t.status, Status::Failed { .. } | Status::InProgress));
     if state.compacted || (stopped && says_go_on(text.as_str())) {
-        plan.context = session_start::own_brief(context);
+        plan.context = session_start::own_brief_as(context, why);
     }
     plan
 }

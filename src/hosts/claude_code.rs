@@ -50,6 +50,8 @@ fn decode(name: &str, payload: &Payload<'_>, around: &Surroundings<'_>) -> Optio
         "SessionStart" => Kind::SessionStart {
             source: envelope::source(payload),
         },
+        // A subagent's prompt, if one is ever sent: its SubagentStart says the same.
+        "UserPromptSubmit" if envelope::in_subagent(payload) => return None,
         "UserPromptSubmit" => prompt(payload),
         "PreToolUse" => delegation(payload)?,
         "SubagentStart" => Kind::AgentStart,
@@ -241,16 +243,18 @@ fn accepts(event: &str) -> Accepts {
         ..Accepts::default()
     };
     match event {
-        "SessionStart" | "UserPromptSubmit" | "SubagentStart" | "PostToolUse" => Accepts {
-            context: true,
-            ..notice
-        },
+        "SessionStart" | "UserPromptSubmit" | "SubagentStart" | "PostToolUse" | "PostToolUseFailure" => {
+            Accepts {
+                context: true,
+                ..notice
+            }
+        }
         "PreToolUse" => Accepts {
             context: true,
             deny: true,
             ..notice
         },
-        "PostToolUseFailure" | "PreCompact" => notice,
+        "PreCompact" => notice,
         "Stop" | "SubagentStop" => Accepts {
             block: true,
             ..notice

@@ -34,6 +34,8 @@ pub(super) const DIALECT: Dialect = Dialect {
         Row::new("BeforeTool", Hook::PreDelegation).matching("invoke_agent"),
         Row::new("AfterTool", Hook::PostTool),
         Row::new("AfterAgent", Hook::Stop),
+        // `auto` fires before every model turn; the matcher of this event is compared with the trigger.
+        Row::new("PreCompress", Hook::Stop).matching("manual"),
         Row::new("SessionEnd", Hook::Stop),
     ],
 };

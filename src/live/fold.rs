@@ -17,8 +17,12 @@ const MAX_FAULTS: usize = 10;
 const MAX_FILES: usize = 10;
 /// Notices that wait at most.
 const MAX_NOTICES: usize = 4;
-/// Longest text of an event in the journal, in characters.
-const MAX_JOURNAL_TEXT: usize = 600;
+/// Longest text of an event in the journal, in bytes of its JSON: a line is to stay below 4 KB.
+const MAX_JOURNAL_TEXT: usize = 1_000;
+/// Files of one tool call in the journal.
+const MAX_JOURNAL_FILES: usize = 20;
+/// Longest path kept, in characters.
+const MAX_PATH: usize = 200;
 /// A prompt that comes again within this many seconds, while its turn is open, is a resend.
 const RESEND_SECONDS: i64 = 120;
 
@@ -41,11 +45,16 @@ impl State {
         if let Some(log) = &entry.log {
             self.log = Some(log.clone());
         }
-        self.follow_prompt(event);
-        self.follow_agents(event);
-        self.follow_limit(event);
-        self.follow_work(event, resend);
-        self.follow_files(entry, resend);
+        let late = self.turns.has_passed(event);
+        if !late || !matches!(event.kind, Kind::Stop { .. }) {
+            self.follow_prompt(event);
+            self.follow_agents(event);
+        }
+        self.follow_limit(event, late);
+        self.follow_work(event, resend, late);
+        if !late {
+            self.follow_files(entry, resend);
+        }
         if let Kind::Tool(call) = &event.kind
             && let Some(change) = &call.todos
         {
@@ -84,10 +93,12 @@ impl State {
         else {
             return false;
         };
-        self.turns.open().is_some_and(|t| {
-            t.prompt == Some(prompt_hash(text.as_str()))
-                && (event.at - t.started_at).num_seconds() < RESEND_SECONDS
-        })
+        // Two prompts without text may be two images.
+        !text.trim().is_empty()
+            && self.turns.open().is_some_and(|t| {
+                t.prompt == Some(prompt_hash(text.as_str()))
+                    && (event.at - t.started_at).num_seconds() < RESEND_SECONDS
+            })
     }
 
     fn identify(&mut self, event: &Event) {
@@ -216,7 +227,11 @@ impl State {
                 } else {
                     AgentState::Failed
                 };
-                if let Some(entry) = self.running_mut(|a| a.id.is_some() && a.id == call.id) {
+                // Gemini CLI gives neither the call nor the agent an id: then the oldest of that name.
+                let of_call = |a: &AgentEntry| {
+                    a.id == call.id && (call.id.is_some() || a.kind.is_some() && a.kind == call.target)
+                };
+                if let Some(entry) = self.running_mut(of_call) {
                     entry.state = state;
                     entry.ended_at = Some(event.at);
                 }
@@ -269,7 +284,7 @@ impl State {
             .find(|a| a.state == AgentState::Running && is(a))
     }
 
-    fn follow_limit(&mut self, event: &Event) {
+    fn follow_limit(&mut self, event: &Event, late: bool) {
         if let Some(met) = limit::met(event) {
             let again = self
                 .rate_limit
@@ -286,12 +301,12 @@ impl State {
             Kind::Stop { .. } => true,
             _ => false,
         };
-        if over {
+        if over && !late {
             self.rate_limit = None;
         }
     }
 
-    fn follow_work(&mut self, event: &Event, resend: bool) {
+    fn follow_work(&mut self, event: &Event, resend: bool, late: bool) {
         let running = u32::try_from(self.running().count()).unwrap_or(u32::MAX);
         let root = self.project_root.clone().or_else(|| self.cwd.clone());
         let limited = self
@@ -310,6 +325,7 @@ impl State {
             running,
             root: root.as_ref(),
             limited,
+            late,
         };
         let work = self.take_work().after(event, facts);
         self.put_work(work);
@@ -322,7 +338,7 @@ impl State {
                 for file in call.files.iter().filter(|f| !late && f.change != Change::Delete) {
                     if !self.turn_files.contains(&file.path) && self.turn_files.len() < MAX_FILES {
                         self.turn_files
-                            .push(Redacted::first_line(file.path.as_str(), 200));
+                            .push(Redacted::first_line(file.path.as_str(), MAX_PATH));
                     }
                 }
             }
@@ -352,20 +368,75 @@ impl State {
 }
 
 /// The event as the journal keeps it: texts that only the log needs are cut short. What the fold reads
-/// (an error's words, a prompt's first line) stays, so that a journal always folds to the same state.
+/// (a prompt's first line, an error's words) stays, so that a journal always folds to the same state.
 #[must_use]
 pub fn brief(event: &Event) -> Event {
-    let cut = |text: &Redacted| Redacted::truncated(text.as_str(), MAX_JOURNAL_TEXT);
     let mut short = event.clone();
     match &mut short.kind {
-        Kind::Prompt { text, .. } => *text = cut(text),
-        Kind::Delegation { prompt, .. } => *prompt = cut(prompt),
-        Kind::AgentStop { message, .. } | Kind::Stop { message, .. } => *message = message.as_ref().map(cut),
+        Kind::Prompt { text, .. } => *text = cut(text, MAX_JOURNAL_TEXT),
+        Kind::Delegation { prompt, .. } => *prompt = cut(prompt, MAX_JOURNAL_TEXT),
+        Kind::AgentStop { message, .. } | Kind::Stop { message, .. } => {
+            *message = message.as_ref().map(|m| cut(m, MAX_JOURNAL_TEXT));
+        }
         Kind::Tool(call) => {
-            call.target = call.target.as_ref().map(cut);
-            call.files.truncate(20);
+            call.target = call.target.as_ref().map(|t| cut(t, MAX_JOURNAL_TEXT));
+            call.files.truncate(MAX_JOURNAL_FILES);
+            for file in &mut call.files {
+                file.path = Redacted::first_line(file.path.as_str(), MAX_PATH);
+            }
         }
         _ => {}
     }
-    short
+    cut_error(short)
+}
+
+/// Cuts an error's text, and neither loses nor makes the words by which a limit is known.
+fn cut_error(mut event: Event) -> Event {
+    let met = limit::met(&event);
+    let Some(whole) = error_of(&mut event).map(|e| e.clone()) else {
+        return event;
+    };
+    let short = cut(&whole, MAX_JOURNAL_TEXT);
+    let said = met
+        .as_ref()
+        .map(|l| Redacted::new(&format!("{}: {short}", l.rule)));
+    for text in [Some(short), said, Some(Redacted::default())]
+        .into_iter()
+        .flatten()
+    {
+        if let Some(error) = error_of(&mut event) {
+            *error = text;
+        }
+        if limit::met(&event).map(|l| l.source) == met.as_ref().map(|l| l.source) {
+            break;
+        }
+    }
+    event
+}
+
+fn error_of(event: &mut Event) -> Option<&mut Redacted> {
+    match &mut event.kind {
+        Kind::Failure { message, .. } => Some(message),
+        Kind::Tool(call) => match &mut call.outcome {
+            Outcome::Failed { error, .. } => Some(error),
+            Outcome::Ok | Outcome::Interrupted => None,
+        },
+        _ => None,
+    }
+}
+
+/// The front of a text, as much as stands in so many bytes of a JSON line.
+fn cut(text: &Redacted, bytes: usize) -> Redacted {
+    let text = text.trim_start();
+    let mut room = bytes;
+    let fit = text.chars().take_while(|c| {
+        let size = match c {
+            '"' | '\\' | '\n' | '\r' | '\t' => 2,
+            c if c.is_control() => 6,
+            c => c.len_utf8(),
+        };
+        room = room.saturating_sub(size);
+        room > 0
+    });
+    Redacted::truncated(text, fit.count())
 }

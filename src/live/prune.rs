@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use rustix::fs::Stat;
 
 use super::key::SessionKey;
 use super::root::HookRoot;
@@ -125,7 +126,7 @@ fn consider(root: &HookRoot, entry: &Entry, options: Options<'_>, settle: Settle
     }
     // One look at the journal is enough for every session that lives.
     let journal = root.dir().stat(&format!("{name}/events.jsonl")).ok().flatten();
-    let journal = journal.and_then(|s| DateTime::from_timestamp(s.st_mtime, 0));
+    let journal = journal.and_then(|s| changed(&s));
     if journal.is_some() && !stale(journal, options.now, options.older_than) {
         return;
     }
@@ -146,6 +147,11 @@ fn consider(root: &HookRoot, entry: &Entry, options: Options<'_>, settle: Settle
     }
 }
 
+/// When a file changed, to the nanosecond: a second cut off would make it stale before its time.
+fn changed(stat: &Stat) -> Option<DateTime<Utc>> {
+    DateTime::from_timestamp(stat.st_mtime, u32::try_from(stat.st_mtime_nsec).unwrap_or(0))
+}
+
 enum Contents {
     /// No file of ours.
     Foreign,
@@ -161,12 +167,8 @@ fn contents(dir: &Dir) -> Contents {
     for entry in dir.entries().unwrap_or_default() {
         if is_known(&entry.name) && !entry.is_dir {
             ours = true;
-            let changed = dir
-                .stat(&entry.name)
-                .ok()
-                .flatten()
-                .and_then(|s| DateTime::from_timestamp(s.st_mtime, 0));
-            newest = newest.max(changed);
+            let stat = dir.stat(&entry.name).ok().flatten();
+            newest = newest.max(stat.and_then(|s| changed(&s)));
         } else {
             unknown = Some(entry.name);
         }

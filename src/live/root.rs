@@ -109,11 +109,12 @@ impl HookRoot {
     /// # Errors
     /// When it cannot be written.
     pub fn claim(&self, data: Option<&DataDir>) -> io::Result<()> {
-        if self.dir.stat(MARKER)?.is_some() {
-            return Ok(());
-        }
+        // Also when it is marked: another data directory may have recorded it, or this one was lost.
         if let Some(data) = data {
             data.record_root(&self.path)?;
+        }
+        if self.dir.stat(MARKER)?.is_some() {
+            return Ok(());
         }
         match self.dir.create_new(MARKER, format!("{VERSION}\n").as_bytes()) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),

@@ -57,8 +57,11 @@ pub struct Session {
     pub is_new: bool,
     /// What was wrong with the files, for the next entry's faults.
     pub problems: Vec<String>,
+    /// Its checkpoint was lost: what the journal no longer has is to be taken from the log.
+    pub is_partial: bool,
     end: Tail,
     checkpoint_at: u64,
+    checkpoint_due: bool,
 }
 
 /// Why a session cannot be had.
@@ -136,6 +139,8 @@ impl Session {
             end,
             checkpoint_at,
             journal,
+            checkpoint_due,
+            is_partial,
             ..
         } = loaded;
         Ok(Self {
@@ -145,8 +150,10 @@ impl Session {
             state,
             is_new,
             problems,
+            is_partial,
             end,
             checkpoint_at,
+            checkpoint_due,
         })
     }
 
@@ -174,7 +181,8 @@ impl Session {
         let agent = active_agent(&self.state);
         self.state.apply(&entry);
         self.show_agent(agent);
-        if checkpoint || end.saturating_sub(self.checkpoint_at) > MAX_TAIL {
+        let due = checkpoint || std::mem::take(&mut self.checkpoint_due);
+        if due || end.saturating_sub(self.checkpoint_at) > MAX_TAIL {
             self.checkpoint()?;
         }
         Ok(())
@@ -328,8 +336,11 @@ pub struct Loaded {
     pub problems: Vec<String>,
     end: Tail,
     checkpoint_at: u64,
+    /// The checkpoint's mark is of a journal that is gone.
+    checkpoint_due: bool,
     bad_checkpoint: bool,
     journal: Option<File>,
+    is_partial: bool,
 }
 
 /// Folds a session's directory: the checkpoint, then what the journal has behind it.
@@ -340,19 +351,33 @@ pub fn fold(dir: &Dir) -> io::Result<Loaded> {
     fold_for(dir, false)
 }
 
+/// A checkpoint is an object; serde would take a list for one too, its fields by position.
+fn checkpoint_of(bytes: &[u8]) -> Option<State> {
+    if bytes.first() == Some(&b'{') {
+        serde_json::from_slice(bytes).ok()
+    } else {
+        None
+    }
+}
+
 fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {
     let mut loaded = Loaded::default();
     match dir.read(CHECKPOINT, MAX_FILE)? {
         None => {
             // A kill while the checkpoint was replaced; a new one that is not whole was never in force.
             let new = dir.read(CHECKPOINT_NEW, MAX_FILE)?;
-            loaded.state = new
-                .and_then(|b| serde_json::from_slice(&b).ok())
-                .unwrap_or_default();
+            loaded.state = new.and_then(|b| checkpoint_of(&b)).unwrap_or_default();
         }
-        Some(bytes) => match serde_json::from_slice(&bytes) {
-            Ok(state) => loaded.state = state,
-            Err(_) => loaded.bad_checkpoint = true,
+        Some(bytes) => match checkpoint_of(&bytes) {
+            Some(state) => loaded.state = state,
+            None => {
+                loaded.is_partial = true;
+                match newer(&bytes) {
+                    // It is of use to the one that wrote it: left where it is, and not written over.
+                    Some(version) => loaded.state.version = version,
+                    None => loaded.bad_checkpoint = true,
+                }
+            }
         },
     }
     loaded.checkpoint_at = loaded.state.offset;
@@ -362,6 +387,7 @@ fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {
         dir.open_read(JOURNAL)?
     };
     let Some((file, len)) = opened else {
+        loaded.checkpoint_due = loaded.state.offset > 0;
         return Ok(loaded);
     };
     // Read once, from the newline before the checkpoint's end; if there is none, this is another journal.
@@ -379,6 +405,7 @@ fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {
             0
         }
     };
+    loaded.checkpoint_due = base == 0 && loaded.state.offset > 0;
     loaded.journal = Some(file);
     let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     loaded.end = Tail {
@@ -405,6 +432,16 @@ fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {
         }
     }
     Ok(loaded)
+}
+
+/// The version of a checkpoint that we cannot read, if it is newer than ours.
+fn newer(checkpoint: &[u8]) -> Option<u32> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        version: u32,
+    }
+    let head: Head = serde_json::from_slice(checkpoint).ok()?;
+    (head.version > VERSION).then_some(head.version)
 }
 
 /// The entries of a session's journal, as far back as it is kept.

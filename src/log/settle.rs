@@ -4,7 +4,7 @@
 use std::io;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::data_dir::DataDir;
 use super::id::SessionId;
@@ -22,6 +22,9 @@ use crate::task::Todos;
 
 /// Entries looked at in one run of a hook.
 pub const MAX_ENTRIES: usize = 64;
+
+/// Days for which a settled entry is kept at least, whatever `BOOKEND_RESUME_DAYS` says today.
+const KEPT_DAYS: u32 = 30;
 
 /// What is known of an unfinished session besides its entry.
 #[derive(Debug)]
@@ -56,7 +59,8 @@ pub fn look(data: &DataDir, root: Option<&HookRoot>, entry: OpenEntry, now: Date
         .as_ref()
         .and_then(|s| s.host_process.as_ref())
         .or(entry.process.as_ref());
-    let ended = entry.ended || live.as_ref().is_some_and(|s| s.ended.is_some());
+    // An event after the end takes it back, and not every event writes the entry anew.
+    let ended = live.as_ref().map_or(entry.ended, |s| s.ended.is_some());
     let alive = process::alive(process, ended, last, now);
     Seen { entry, live, alive }
 }
@@ -95,6 +99,25 @@ pub fn settle(
         }
     }
     Ok(settled)
+}
+
+/// Forgets settled entries that are too old to be offered to anybody, `days` being how long they are; a
+/// session start reads all of `open/`, so it may not grow for ever. The log keeps what they said.
+///
+/// # Errors
+/// When `open/` cannot be read or an entry stays.
+pub fn expire(data: &DataDir, days: u32, now: DateTime<Utc>) -> io::Result<usize> {
+    let days = TimeDelta::try_days(i64::from(days.max(KEPT_DAYS)));
+    let Some(oldest) = days.and_then(|days| now.checked_sub_signed(days)) else {
+        return Ok(0);
+    };
+    let mut expired = 0;
+    for entry in data.open_entries()? {
+        if entry.settled && entry.since < oldest {
+            expired += usize::from(data.remove_open(&entry.session)?);
+        }
+    }
+    Ok(expired)
 }
 
 /// Writes the presumed end of a session's open turn and brings its entry up to date; whether there was one.

@@ -177,6 +177,17 @@ impl Turns {
         self.latest.iter().rev().find(|t| t.id == *id)
     }
 
+    /// Whether the event is of a turn that another turn of the user has followed: it comes late, and the work
+    /// in hand is not its own.
+    #[must_use]
+    pub fn has_passed(&self, event: &Event) -> bool {
+        let Some(turn) = event.turn.as_ref().and_then(|id| self.by_host(id.as_str())) else {
+            return false;
+        };
+        let later = self.latest.iter().rev().take_while(|t| t.id != turn.id);
+        later.into_iter().any(|t| t.origin == Origin::User)
+    }
+
     fn by_host(&self, id: &str) -> Option<&Turn> {
         self.latest
             .iter()

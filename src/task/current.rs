@@ -9,6 +9,9 @@ use super::{MAX_DESCRIPTION, Task, describe};
 use crate::event::{Event, Kind, Origin, Source};
 use crate::redact::Redacted;
 
+/// Describes the task of a prompt that is only an image.
+const NO_TEXT: &str = "A prompt without text";
+
 /// The task in hand and the one that was left for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -32,6 +35,8 @@ pub struct Facts<'a> {
     pub root: Option<&'a Redacted>,
     /// The event met a limit of the model's provider.
     pub limited: bool,
+    /// It is of a turn that another has followed: the task in hand is not its own.
+    pub late: bool,
 }
 
 impl Work {
@@ -43,6 +48,7 @@ impl Work {
                 origin: Origin::User,
                 text,
             } if !facts.resend => self.prompted(text, event.at, facts.root),
+            Kind::Tool(_) | Kind::Stop { .. } if facts.late => {}
             Kind::Tool(call) => {
                 if let Some(task) = &mut self.current {
                     task.last_action = describe::sentence(call);
@@ -89,8 +95,12 @@ impl Work {
         if let Some(left) = self.current.take() {
             self.interrupted = Some(left);
         }
+        let mut description = Redacted::first_line(text.as_str(), MAX_DESCRIPTION);
+        if description.is_empty() {
+            description = Redacted::new(NO_TEXT);
+        }
         self.current = Some(Task {
-            description: Redacted::first_line(text.as_str(), MAX_DESCRIPTION),
+            description,
             started_at: at,
             last_action: Redacted::new("Starting task"),
             context_anchor: root.cloned(),

@@ -54,9 +54,16 @@ pub fn sentence(call: &ToolCall) -> Redacted {
     Redacted::truncated(&format!("{}{end}", did.trim_end()), MAX_STEP)
 }
 
-/// Where it was done: the file with its line, else the command or what else it was aimed at.
+/// Where it was done: the file with its line, else the command. A pattern, a todo or an agent's name is no
+/// place to go on from: the anchor stays.
 #[must_use]
 pub fn anchor(call: &ToolCall) -> Option<Redacted> {
+    if matches!(
+        call.kind,
+        ToolKind::Search | ToolKind::Todo | ToolKind::Delegate | ToolKind::Plan
+    ) {
+        return None;
+    }
     let place = call.files.first().map(|f| &f.path).or(call.target.as_ref())?;
     let place = Redacted::first_line(place.as_str(), MAX_STEP);
     Some(match call.line {

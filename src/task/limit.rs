@@ -91,9 +91,7 @@ fn is_status_429(text: &str) -> bool {
         let before = text.get(..i).unwrap_or_default();
         let after = text.get(i + 3..).unwrap_or_default();
         if after.starts_with(|c: char| c.is_alphanumeric() || c == '.' || c == '_')
-            || before.ends_with(|c: char| {
-                c.is_alphanumeric() || c == '.' || c == '_' || c == ':' && !before.ends_with("code:")
-            })
+            || before.ends_with(|c: char| c.is_alphanumeric() || c == '.' || c == '_')
         {
             return false;
         }
@@ -108,10 +106,17 @@ fn is_status_429(text: &str) -> bool {
             .rsplit(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '"' | '(' | '{' | '\''))
             .next();
         word.is_some_and(|w| {
-            w.starts_with("http")
+            w.starts_with("http/")
                 || matches!(
                     w,
-                    "status" | "code" | "statuscode" | "status_code" | "error" | "rejected" | "response"
+                    "http"
+                        | "status"
+                        | "code"
+                        | "statuscode"
+                        | "status_code"
+                        | "error"
+                        | "rejected"
+                        | "response"
                 )
         })
     })
@@ -173,6 +178,7 @@ mod tests {
             "line 429: syntax error",
             "127.0.0.1:4290 refused",
             "localhost:429",
+            "connect http://localhost:429/x: refused",
             "file.rs:429:5",
             "took 429 ms",
             "4291",

@@ -11,6 +11,10 @@ use crate::redact::Redacted;
 
 /// Longest brief, in characters; the rest of an answer's 2,000 is for the lines about sessions.
 const MAX: usize = 1_700;
+/// Longest list of changed files.
+const MAX_FILES: usize = 400;
+/// Room for the line that says how many todos are left.
+const MORE: usize = 20;
 /// Longest part about a task that comes from another session.
 pub const MAX_TAKEN_OVER: usize = 600;
 
@@ -52,18 +56,19 @@ impl Brief<'_> {
                 part
             });
         }
-        if let Some(todos) = open {
-            self.list(&mut text, todos);
+        let mut end = String::new();
+        if let (Some(tool), Some(_)) = (self.todo_tool, open) {
+            let _ = write!(end, "\nRestore these todos with {tool}; at most one in progress.");
         }
-        let end = match self.task {
-            Some(task) => match &task.context_anchor {
-                Some(anchor) => format!("\nSkip welcome menus; continue from {anchor}."),
-                None => "\nSkip welcome menus; continue from there.".to_owned(),
-            },
-            None => String::new(),
-        };
-        let text = cut(&text, MAX.saturating_sub(end.chars().count()));
-        Some(format!("{text}{end}"))
+        if let Some(task) = self.task {
+            let anchor = task.context_anchor.as_ref().map_or("there", Redacted::as_str);
+            let _ = write!(end, "\nSkip welcome menus; continue from {anchor}.");
+        }
+        let room = MAX.saturating_sub(end.chars().count());
+        if let Some(todos) = open {
+            list(&mut text, todos, room.saturating_sub(MORE));
+        }
+        Some(format!("{}{end}", cut(&text, room)))
     }
 
     fn about(&self, task: &Task, now: DateTime<Utc>) -> String {
@@ -76,7 +81,8 @@ impl Brief<'_> {
         }
         if !self.files.is_empty() {
             let names: Vec<&str> = self.files.iter().map(Redacted::as_str).collect();
-            let _ = write!(text, "\nFiles changed in that turn: {}", names.join(", "));
+            let names = cut(&names.join(", "), MAX_FILES);
+            let _ = write!(text, "\nFiles changed in that turn: {names}");
         }
         if let Some(why) = self.why {
             let _ = write!(text, "\nWhy it stopped: {why}");
@@ -102,35 +108,29 @@ impl Brief<'_> {
         }
         text
     }
+}
 
-    fn list(&self, text: &mut String, todos: &Todos) {
-        text.push_str(if text.is_empty() {
-            "Open todos:"
+/// The open todos, as many as `room` characters hold, and how many are left.
+fn list(text: &mut String, todos: &Todos, room: usize) {
+    text.push_str(if text.is_empty() {
+        "Open todos:"
+    } else {
+        "\nOpen todos:"
+    });
+    let mut left = todos.open().count();
+    for todo in todos.open() {
+        let status = if todo.status == TodoStatus::InProgress {
+            "in progress"
         } else {
-            "\nOpen todos:"
-        });
-        let budget = MAX - 300;
-        let mut left = todos.open().count();
-        for todo in todos.open() {
-            let status = if todo.status == TodoStatus::InProgress {
-                "in progress"
-            } else {
-                "pending"
-            };
-            let line = format!("\n- [{status}] {}", cut(todo.content.as_str(), 160));
-            if text.chars().count() + line.chars().count() > budget {
-                let _ = write!(text, "\n- and {left} more");
-                break;
-            }
-            text.push_str(&line);
-            left -= 1;
+            "pending"
+        };
+        let line = format!("\n- [{status}] {}", cut(todo.content.as_str(), 160));
+        if text.chars().count() + line.chars().count() > room {
+            let _ = write!(text, "\n- and {left} more");
+            break;
         }
-        if let Some(tool) = self.todo_tool {
-            let _ = write!(
-                text,
-                "\nRestore these todos with {tool}; at most one in progress."
-            );
-        }
+        text.push_str(&line);
+        left -= 1;
     }
 }
 

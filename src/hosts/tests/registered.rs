@@ -87,7 +87,7 @@ fn timeouts_are_in_the_host_s_unit() {
 }
 
 #[test]
-fn only_delegations_are_matched_by_name() {
+fn only_delegations_and_real_compressions_are_matched() {
     let matchers = |host| {
         rows(host)
             .iter()
@@ -96,15 +96,17 @@ fn only_delegations_are_matched_by_name() {
     };
     assert_eq!(matchers(Host::ClaudeCode), [("PreToolUse", "Agent|Task")]);
     assert_eq!(matchers(Host::Codex), [("PreToolUse", ".*spawn_agent")]);
-    assert_eq!(matchers(Host::GeminiCli), [("BeforeTool", "invoke_agent")]);
+    assert_eq!(
+        matchers(Host::GeminiCli),
+        [("BeforeTool", "invoke_agent"), ("PreCompress", "manual")]
+    );
 }
 
 #[test]
 fn a_payload_that_is_decoded_belongs_to_a_registered_event() {
     for host in Host::ALL {
         for (stem, payload) in all(host.id()) {
-            // Decoded for a user who registers it by hand; the host fires it before every model turn.
-            if decode_own(host, &payload).is_none() || stem == "PreCompress-manual" {
+            if decode_own(host, &payload).is_none() {
                 continue;
             }
             let event = payload["hook_event_name"].as_str().unwrap();
