@@ -19,7 +19,7 @@ use crate::live::session::{self, NoSession, Session};
 use crate::log::settle;
 use crate::reply::Reply;
 
-pub use step::StepFault;
+pub use step::{StepFault, project_of};
 pub use stores::Stores;
 
 /// How long a hook waits for the lock of its session, and again for that of its log.

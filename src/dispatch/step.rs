@@ -167,8 +167,9 @@ impl Found {
     }
 }
 
-/// The nearest ancestor of a working directory that holds `.git`, else the directory itself.
-fn project_of(cwd: &Redacted) -> Redacted {
+/// The project of a working directory: its nearest ancestor that holds `.git`, else itself.
+#[must_use]
+pub fn project_of(cwd: &Redacted) -> Redacted {
     let path = std::path::Path::new(cwd.as_str());
     let root = path
         .ancestors()

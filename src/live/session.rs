@@ -312,9 +312,10 @@ pub struct Loaded {
     pub state: State,
     /// What was wrong with the files, as fragments that fit after "failed to".
     pub problems: Vec<String>,
+    /// `state.json` could not be read, so the journal was read from its beginning; the next hook moves it aside.
+    pub bad_checkpoint: bool,
     end: Tail,
     checkpoint_at: u64,
-    bad_checkpoint: bool,
 }
 
 /// Folds a session's directory: the checkpoint, then what the journal has behind it.

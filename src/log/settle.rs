@@ -34,10 +34,16 @@ pub struct Seen {
     pub alive: bool,
 }
 
-/// Looks at an entry: the live state if it is still there, and whether the host is alive.
+/// Looks at an entry: the live state if it is still there, and whether the host is alive. A hook knows its
+/// own root only, a command all that are in use.
 #[must_use]
-pub fn look(data: &DataDir, root: Option<&HookRoot>, entry: OpenEntry, now: DateTime<Utc>) -> Seen {
-    let live = root.and_then(|root| {
+pub fn look<'r>(
+    data: &DataDir,
+    roots: impl IntoIterator<Item = &'r HookRoot>,
+    entry: OpenEntry,
+    now: DateTime<Utc>,
+) -> Seen {
+    let live = roots.into_iter().find_map(|root| {
         let key = SessionKey::from_name(&entry.session_key)?;
         let dir = root.dir().sub(key.as_str()).ok().flatten()?;
         let state = session::fold(&dir).ok()?.state;
@@ -70,9 +76,9 @@ fn log_time(data: &DataDir, id: &SessionId) -> Option<DateTime<Utc>> {
 ///
 /// # Errors
 /// When `open/` cannot be read; an entry that cannot be settled now is left for later.
-pub fn settle(
+pub fn settle<'r>(
     data: &DataDir,
-    root: Option<&HookRoot>,
+    roots: impl IntoIterator<Item = &'r HookRoot> + Clone,
     own: Option<&SessionId>,
     limit: usize,
     now: DateTime<Utc>,
@@ -84,7 +90,7 @@ pub fn settle(
         .filter(|e| !e.settled && own != Some(&e.session))
         .take(limit)
     {
-        let seen = look(data, root, entry, now);
+        let seen = look(data, roots.clone(), entry, now);
         if !seen.alive {
             let code = if seen.entry.ended {
                 "session_ended"

@@ -1,0 +1,105 @@
+//! Both stores as a command sees them: the data directory if it is there, and every hook root in use. A
+//! command makes neither: on a machine where nothing was kept yet it leaves nothing behind.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use chrono::{DateTime, Utc};
+
+use super::Failed;
+use super::out::Out;
+use crate::clock;
+use crate::config::Config;
+use crate::live::root::HookRoot;
+use crate::log::data_dir::DataDir;
+use crate::log::settle;
+
+/// The machine.
+pub(super) struct Machine {
+    /// What the environment says.
+    pub(super) config: Config,
+    /// The durable store, if it is there.
+    pub(super) data: Option<DataDir>,
+    /// The hook roots in use; the wanted one first, if it is there.
+    pub(super) roots: Vec<HookRoot>,
+    /// Now.
+    pub(super) now: DateTime<Utc>,
+    unusable: Option<String>,
+}
+
+impl Machine {
+    /// Opens what is there. What cannot be used is named on stderr.
+    pub(super) fn open(out: &mut Out) -> Self {
+        let config = Config::from_env();
+        let (data, unusable) = match DataDir::existing(&config.data_dir) {
+            Ok(data) => (data, None),
+            Err(e) => (None, Some(e.to_string())),
+        };
+        if let Some(what) = &unusable {
+            out.warn(&format!("failed to {what}"));
+        }
+        let mut paths: Vec<PathBuf> = Vec::new();
+        match &config.hook_root {
+            Ok(path) => paths.push(path.clone()),
+            Err(why) => out.warn(&format!("failed to use the hook root: {why}")),
+        }
+        if let Some(data) = &data {
+            paths.push(data.path().join("hooks"));
+            paths.extend(data.roots());
+        }
+        let mut roots: Vec<HookRoot> = Vec::new();
+        let mut asked: Vec<PathBuf> = Vec::new();
+        for path in paths {
+            if asked.contains(&path) {
+                continue;
+            }
+            match HookRoot::existing(&path) {
+                // One root by two names is one root.
+                Ok(Some(root))
+                    if roots
+                        .iter()
+                        .any(|r| identity(r).is_some() && identity(r) == identity(&root)) => {}
+                Ok(Some(root)) => roots.push(root),
+                Ok(None) => {}
+                Err(refused) => out.warn(&format!("failed to {refused}; it is left out")),
+            }
+            asked.push(path);
+        }
+        Self {
+            config,
+            data,
+            roots,
+            now: clock::now(),
+            unusable,
+        }
+    }
+
+    /// The data directory, or why there is none.
+    pub(super) fn data(&self) -> Result<&DataDir, Failed> {
+        match (&self.data, &self.unusable) {
+            (Some(data), _) => Ok(data),
+            (None, Some(why)) => Err(Failed::to(format!(
+                "{why}; set BOOKEND_DATA_DIR to a directory of your own"
+            ))),
+            (None, None) => Err(Failed::new(NOTHING_YET)),
+        }
+    }
+
+    /// Gives the turns whose host is gone their presumed end. That this fails never stops a command.
+    pub(super) fn settle(&self, out: &mut Out) {
+        if let Some(data) = &self.data
+            && let Err(e) = settle::settle(data, &self.roots, None, usize::MAX, self.now)
+        {
+            out.warn(&format!("failed to settle unfinished sessions: {e}"));
+        }
+    }
+}
+
+/// What is said where there is nothing to show.
+pub(super) const NOTHING_YET: &str = "nothing is kept yet: start a session in a host that has the hooks \
+    (or try one with `bookend hook`)";
+
+fn identity(root: &HookRoot) -> Option<(u64, u64)> {
+    let meta = root.dir().file().metadata().ok()?;
+    Some((meta.dev(), meta.ino()))
+}
