@@ -145,7 +145,10 @@ pub fn prune(
 ) -> Option<std::io::Result<prune::Report>> {
     let root = stores.root.take()?;
     let report = {
+        // A hook's time is short; a command has it for each session.
+        let hurries = options.limit.is_some();
         let mut before_it_goes = |session: &mut Session| -> Result<bool, String> {
+            let watch = if hurries { watch } else { Stopwatch::start() };
             if !fold_pending(session, stores, config, watch) {
                 return Err("events are pending that cannot be written now".to_owned());
             }

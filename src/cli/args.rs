@@ -44,14 +44,9 @@ Examples:
 
 fn long_help() -> String {
     let mut text = format!("{EXAMPLES}\n\nEnvironment:");
-    let width = VARIABLES.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     for (name, default, meaning) in VARIABLES {
-        let default = default.replace('`', "");
-        let _ = write!(
-            text,
-            "\n  {name:width$}  {} [default: {default}]",
-            meaning.replace('`', "")
-        );
+        let (default, meaning) = (default.replace('`', ""), meaning.replace('`', ""));
+        let _ = write!(text, "\n  {name}\n      {meaning} [default: {default}]");
     }
     text.push_str("\n\nEvery verb that prints data takes --json. Exit: 0 done, 1 failed, 2 wrong usage.");
     text
@@ -89,14 +84,14 @@ pub(super) enum Log {
 /// `sessions`. Without --all: those that are live, and those whose last event is less than a day old.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-One row a session: the shortest unique part of its key, the host, the project, the time since its last event,
-whether it is live (yes: at work; idle: its host runs; ended: the host said so; no: its host is gone), its task,
-its turn, and a rate limit that holds. Every hook root in use is read: the wanted one, <data dir>/hooks, and those
+One row a session: the shortest unique part of its key, the host, the project, the time since its last event, \
+whether it is live (yes: at work; idle: its host runs; ended: the host said so; no: its host is gone), its task, \
+its turn, and a rate limit that holds. Every hook root in use is read: the wanted one, <data dir>/hooks, and those \
 recorded in <data dir>/roots.
 
---json: an array of objects with sessionKey, sessionId, host, cwd, projectRoot, startedAt, lastEventAt, live,
-logSession, turn {requestId, status, presumed, code, startedAt, endedAt}, currentTask, interruptedTask, uiTodos,
-rateLimit, agents, events {name: {count, lastAt, lastMicros}}, model, headless, source, ended, hostProcess,
+--json: an array of objects with sessionKey, sessionId, host, cwd, projectRoot, startedAt, lastEventAt, live, \
+logSession, turn {requestId, status, presumed, code, startedAt, endedAt}, currentTask, interruptedTask, uiTodos, \
+rateLimit, agents, events {name: {count, lastAt, lastMicros}}, model, headless, source, ended, hostProcess, \
 aliases, blocks, notices, pending, faults, problems, version, root.")]
 pub(super) struct Sessions {
     /// One JSON array
@@ -121,14 +116,17 @@ pub(super) struct Show {
 /// `events`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without a session: the newest one; with --follow also whatever happens in any other from now on. The journal
+Without a session: the newest one; with --follow also whatever happens in any other from now on. The journal \
 keeps the latest events, from 256 KB to 1 MB of them.
 
---json: one object a line: sessionKey, n, at, event, agent, tool, target, outcome, turn, answer {context, notices,
+--json: one object a line: sessionKey, n, at, event, agent, tool, target, outcome, turn, answer {context, notices, \
 told, denied}, micros, faults.")]
 pub(super) struct Events {
     /// The first characters of a session's key or id [default: the newest]
     pub(super) session: Option<String>,
+    /// Only the latest ones of those that are there
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(super) last: Option<usize>,
     /// Go on until Ctrl-C
     #[arg(long, short)]
     pub(super) follow: bool,
@@ -140,11 +138,11 @@ pub(super) struct Events {
 /// `resume`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Nothing is changed: nothing is taken over or settled. The text is the one that the session-start hook gives at
-the start of a new conversation in this directory; a line `Session log: <id>` with the new session's own id
+Nothing is changed: nothing is taken over or settled. The text is the one that the session-start hook gives at \
+the start of a new conversation in this directory; a line `Session log: <id>` with the new session's own id \
 follows it.
 
---json: project, host, mode, headless, days, brief (null: none), from {logSession, host, hostSession, since, age,
+--json: project, host, mode, headless, days, brief (null: none), from {logSession, host, hostSession, since, age, \
 live, task, todos}, why, considered[] {logSession, host, since, live, verdict, reason}, elsewhere.")]
 pub(super) struct Resume {
     /// The host that would start [default: the chosen session's, else claude-code]
@@ -161,8 +159,8 @@ pub(super) struct Resume {
 /// `prune`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A session's live state goes when none of its files changed for that long. Its turn, if it is still open in the log,
-gets its end first (session_abandoned); the log itself stays. Unknown files and foreign directories are never
+A session's live state goes when none of its files changed for that long. Its turn, if it is still open in the log, \
+gets its end first (session_abandoned); the log itself stays. Unknown files and foreign directories are never \
 touched. Every hook root in use is looked at.
 
 --json: {removed[], left[] {name, why}, foreign[], settled, dryRun, roots[]}, names as <root>/<session key>.")]
@@ -181,7 +179,7 @@ pub(super) struct Prune {
 /// `log sessions`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
---json: {sessions[] {agent, sessionId, host, hostSession, title, model, projectRoot, started, lastUpdated, status,
+--json: {sessions[] {agent, sessionId, host, hostSession, title, model, projectRoot, started, lastUpdated, status, \
 turnCount, filesModifiedCount}, totalCount, offset, limit}.")]
 pub(super) struct LogSessions {
     /// Only those of this agent: ClaudeCode or claude-code
@@ -207,9 +205,9 @@ pub(super) struct LogSessions {
 /// `log show`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
---json: agent, sessionId, host, hostSession, title, model, projectRoot, started, lastUpdated, status, turnCount,
-filesModifiedCount, turns[], notes[]; a turn: requestId, aliases, origin, queryTitle, queryText, response,
-interpretation, status, presumed, startedAt, completedAt, tokenCount, tags, contextList, dialog[], actions[], late[],
+--json: agent, sessionId, host, hostSession, title, model, projectRoot, started, lastUpdated, status, turnCount, \
+filesModifiedCount, turns[], notes[]; a turn: requestId, aliases, origin, queryTitle, queryText, response, \
+interpretation, status, presumed, startedAt, completedAt, tokenCount, tags, contextList, dialog[], actions[], late[], \
 failure {code, message}.")]
 pub(super) struct LogShow {
     /// The first characters of its id, of the id's last part, or of the host's session id
@@ -223,13 +221,13 @@ pub(super) struct LogShow {
 /// `hook`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-It acts on the real stores, exactly like the executable: set MAESTRO_HOOKS_DIR and BOOKEND_DATA_DIR to directories
+It acts on the real stores, exactly like the executable: set MAESTRO_HOOKS_DIR and BOOKEND_DATA_DIR to directories \
 of your own to only try. The program that runs this command counts as the host's process.
 
   echo '{\"session_id\":\"try\",\"cwd\":\"/tmp\",\"prompt\":\"Hello\"}' |
     bookend hook turn-start --host claude-code --event UserPromptSubmit
 
---json: {read {hook, host, sessionKey, event}, changed {state[] {field, before, after}, records[]}, answered,
+--json: {read {hook, host, sessionKey, event}, changed {state[] {field, before, after}, records[]}, answered, \
 micros, faults[]}; read is null for a payload that is nothing for Bookend.")]
 pub(super) struct HookRun {
     /// Which: session-start, turn-start, pre-delegation, post-tool or stop

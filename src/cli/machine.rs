@@ -38,32 +38,9 @@ impl Machine {
         if let Some(what) = &unusable {
             out.warn(&format!("failed to {what}"));
         }
-        let mut paths: Vec<PathBuf> = Vec::new();
-        match &config.hook_root {
-            Ok(path) => paths.push(path.clone()),
-            Err(why) => out.warn(&format!("failed to use the hook root: {why}")),
-        }
-        if let Some(data) = &data {
-            paths.push(data.path().join("hooks"));
-            paths.extend(data.roots());
-        }
-        let mut roots: Vec<HookRoot> = Vec::new();
-        let mut asked: Vec<PathBuf> = Vec::new();
-        for path in paths {
-            if asked.contains(&path) {
-                continue;
-            }
-            match HookRoot::existing(&path) {
-                // One root by two names is one root.
-                Ok(Some(root))
-                    if roots
-                        .iter()
-                        .any(|r| identity(r).is_some() && identity(r) == identity(&root)) => {}
-                Ok(Some(root)) => roots.push(root),
-                Ok(None) => {}
-                Err(refused) => out.warn(&format!("failed to {refused}; it is left out")),
-            }
-            asked.push(path);
+        let (roots, refused) = roots(&config, data.as_ref());
+        for what in refused {
+            out.warn(&format!("failed to {what}"));
         }
         Self {
             config,
@@ -85,6 +62,17 @@ impl Machine {
         }
     }
 
+    /// The root that a hook would use here: the wanted one, else the fallback.
+    pub(super) fn own_root(&self) -> Option<&HookRoot> {
+        let fallback = self.data.as_ref().map(|d| d.path().join("hooks"));
+        let refused = |path: &PathBuf| HookRoot::existing(path).is_err();
+        let path = match &self.config.hook_root {
+            Ok(path) if !refused(path) => Some(path.clone()),
+            _ => fallback,
+        };
+        self.roots.iter().find(|r| Some(r.path()) == path.as_deref())
+    }
+
     /// Gives the turns whose host is gone their presumed end. That this fails never stops a command.
     pub(super) fn settle(&self, out: &mut Out) {
         if let Some(data) = &self.data
@@ -93,6 +81,37 @@ impl Machine {
             out.warn(&format!("failed to settle unfinished sessions: {e}"));
         }
     }
+}
+
+/// The hook roots in use that are there, the wanted one first, and why others are left out.
+pub(super) fn roots(config: &Config, data: Option<&DataDir>) -> (Vec<HookRoot>, Vec<String>) {
+    let (mut paths, mut left_out) = (Vec::new(), Vec::new());
+    match &config.hook_root {
+        Ok(path) => paths.push(path.clone()),
+        Err(why) => left_out.push(format!("use the hook root: {why}")),
+    }
+    if let Some(data) = data {
+        paths.push(data.path().join("hooks"));
+        paths.extend(data.roots());
+    }
+    let (mut roots, mut asked): (Vec<HookRoot>, Vec<PathBuf>) = (Vec::new(), Vec::new());
+    for path in paths {
+        if asked.contains(&path) {
+            continue;
+        }
+        // One root by two names is one root.
+        let known = |root: &HookRoot| {
+            let id = identity(root);
+            id.is_some() && roots.iter().any(|r| identity(r) == id)
+        };
+        match HookRoot::existing(&path) {
+            Ok(Some(root)) if !known(&root) => roots.push(root),
+            Ok(_) => {}
+            Err(refused) => left_out.push(format!("{refused}; it is left out")),
+        }
+        asked.push(path);
+    }
+    (roots, left_out)
 }
 
 /// What is said where there is nothing to show.

@@ -2,7 +2,9 @@
 //! on a terminal, and never with `NO_COLOR`.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
 use super::Failed;
@@ -98,8 +100,21 @@ impl Out {
         }
     }
 
-    /// Whether nobody reads any more.
-    pub(super) fn is_closed(&self) -> bool {
+    /// Waits that long; whether meanwhile, or before, the reader has gone.
+    pub(super) fn wait(&mut self, pause: Duration) -> bool {
+        let stdout = io::stdout();
+        let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: i64::from(pause.subsec_nanos()),
+        };
+        if self.closed {
+            return true;
+        }
+        // Nothing is asked for, so only a hang-up or an error ends the wait early.
+        if matches!(poll(&mut fds, Some(&timeout)), Ok(1..)) {
+            self.closed = true;
+        }
         self.closed
     }
 

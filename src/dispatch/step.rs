@@ -118,7 +118,8 @@ impl Found {
         session.is_new = false;
         let log = log.or_else(|| Some(SessionId::of(event.host, event.session.as_str(), event.at)));
         let starts = matches!(event.kind, Kind::SessionStart { .. });
-        let process = (starts || session.state.host_process.is_none())
+        // A pending event that a command folds in was another process's: the command's ancestors are no host.
+        let process = (stores.by_host && (starts || session.state.host_process.is_none()))
             .then(|| HostProcess::find(event.host_pid))
             .flatten();
         let mut found = Self {

@@ -12,7 +12,8 @@ use super::state::{AgentState, Entry, State};
 use crate::event::Event;
 use crate::files::{self, Busy, Dir, Durability, Tail};
 
-const JOURNAL: &str = "events.jsonl";
+/// The journal's name in a session's directory.
+pub const JOURNAL: &str = "events.jsonl";
 const CHECKPOINT: &str = "state.json";
 const CHECKPOINT_NEW: &str = "state.json.new";
 const CHECKPOINT_BAD: &str = "state.json.bad";

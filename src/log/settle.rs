@@ -92,15 +92,17 @@ pub fn settle<'r>(
     {
         let seen = look(data, roots.clone(), entry, now);
         if !seen.alive {
-            let code = if seen.entry.ended {
-                "session_ended"
-            } else {
-                "host_gone"
-            };
+            let code = presumed_code(&seen.entry);
             settled += usize::from(presume(data, &seen.entry, code, now).unwrap_or(false));
         }
     }
     Ok(settled)
+}
+
+/// Why the open turn of a session whose host is gone is presumed to have ended.
+#[must_use]
+pub fn presumed_code(entry: &OpenEntry) -> &'static str {
+    if entry.ended { "session_ended" } else { "host_gone" }
 }
 
 /// Writes the presumed end of a session's open turn and brings its entry up to date; whether there was one.
