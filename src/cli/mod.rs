@@ -25,6 +25,7 @@ mod session_json;
 mod sessions;
 mod show;
 mod span;
+mod state_change;
 mod table;
 mod text;
 
