@@ -96,7 +96,10 @@ pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config,
         if watch.micros() > PENDING_BUDGET {
             return false;
         }
-        match step::take(session, event, stores, config, watch) {
+        stores.heard = false;
+        let taken = step::take(session, event, stores, config, watch);
+        stores.heard = true;
+        match taken {
             Ok(_) => {}
             Err(StepFault::Later(_)) => return false,
             Err(StepFault::Lost(why)) => stores.fault(&why),

@@ -26,18 +26,45 @@ pub(super) struct EventLine {
     pub(super) session_key: String,
     /// Its number in the session.
     pub(super) n: u64,
-    at: DateTime<Utc>,
+    /// When.
+    pub(super) at: DateTime<Utc>,
     event: String,
     agent: Option<Redacted>,
     tool: Option<Redacted>,
     target: Option<Redacted>,
     outcome: Option<Outcome>,
     turn: Option<RequestId>,
-    answer: Answered,
+    answer: AnswerJson,
     micros: u32,
     faults: Vec<Redacted>,
     #[serde(skip)]
     remark: &'static str,
+}
+
+/// How it was answered; every member is always there.
+#[derive(Serialize)]
+struct AnswerJson {
+    context: u32,
+    notices: u32,
+    told: bool,
+    denied: Option<Redacted>,
+}
+
+impl From<Answered> for AnswerJson {
+    fn from(answered: Answered) -> Self {
+        let Answered {
+            context,
+            notices,
+            told,
+            denied,
+        } = answered;
+        Self {
+            context,
+            notices,
+            told,
+            denied,
+        }
+    }
 }
 
 impl Run for Events {
@@ -117,7 +144,7 @@ impl EventLine {
             target,
             outcome,
             turn: turn.filter(|_| !outside),
-            answer: entry.answered,
+            answer: entry.answered.into(),
             micros: entry.us,
             faults: entry.faults,
             remark: if entry.resend {

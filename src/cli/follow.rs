@@ -1,11 +1,12 @@
 //! Following the journals: a look every fifth of a second at those that changed. No daemon, no watch on
 //! the file system. Entries carry numbers, so a journal whose older part was dropped goes on where it was;
-//! a directory that was pruned and made anew is another one, and begins at its first entry.
+//! one that was pruned and begun again has another entry under the last number, or not so many.
 
-use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
+
+use chrono::{DateTime, Utc};
 
 use super::Failed;
 use super::events::{EventLine, Printer, lines};
@@ -24,34 +25,31 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[derive(Default)]
 pub(super) struct Watched(BTreeMap<(PathBuf, String), Mark>);
 
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 struct Mark {
-    /// Which directory.
-    inode: u64,
     /// Size and time of the journal at the last look.
     journal: (u64, i64, i64),
     /// The last entry printed.
     n: u64,
+    /// When that was, if it was printed here.
+    at: Option<DateTime<Utc>>,
 }
 
 impl Watched {
     /// What is there counts as seen.
     pub(super) fn of(sessions: &[Live]) -> Self {
-        let marks = sessions.iter().map(|s| {
-            let mark = Mark {
-                inode: s.dir.file().metadata().map_or(0, |m| m.ino()),
-                n: s.state.n,
-                ..Mark::default()
-            };
-            (name(&s.root, &s.key), mark)
-        });
+        let seen = |s: &Live| Mark {
+            n: s.state.n,
+            ..Mark::default()
+        };
+        let marks = sessions.iter().map(|s| (name(&s.root, &s.key), seen(s)));
         Self(marks.collect())
     }
 
     /// These lines of a session were printed.
     pub(super) fn has_seen(&mut self, session: &Live, lines: &[EventLine]) {
         if let (Some(mark), Some(last)) = (self.0.get_mut(&name(&session.root, &session.key)), lines.last()) {
-            mark.n = last.n;
+            (mark.n, mark.at) = (last.n, Some(last.at));
         }
     }
 }
@@ -77,26 +75,28 @@ pub(super) fn run(
         // A root, or the data directory that lists them, may be made while we look.
         let data = DataDir::existing(&machine.config.data_dir).ok().flatten();
         let (roots, _) = machine::roots(&machine.config, data.as_ref());
-        let mut there = false;
+        let mut there = BTreeSet::new();
         for root in &roots {
             for entry in root.dir().entries().unwrap_or_default() {
                 let Some(key) = SessionKey::from_name(&entry.name).filter(|_| entry.is_dir) else {
                     continue;
                 };
                 if only.is_none_or(|only| *only == key) {
-                    there = true;
+                    there.insert(name(root.path(), &key));
                     for line in news(root, &key, &mut watched) {
                         printer.print(&line, out)?;
                     }
                 }
             }
         }
-        if let Some(key) = only.filter(|_| !there && !gone) {
+        // What was pruned begins at its first entry when it comes again.
+        watched.0.retain(|name, _| there.contains(name));
+        if let Some(key) = only.filter(|_| there.is_empty() && !gone) {
             out.complain(&format!(
                 "bookend: the live state of {key} was removed; its next event brings it back"
             ));
         }
-        gone = only.is_some() && !there;
+        gone = only.is_some() && there.is_empty();
     }
 }
 
@@ -106,13 +106,6 @@ fn news(root: &HookRoot, key: &SessionKey, watched: &mut Watched) -> Vec<EventLi
     let Ok(Some(dir)) = root.dir().sub(key.as_str()) else {
         return Vec::new();
     };
-    let inode = dir.file().metadata().map_or(0, |m| m.ino());
-    if inode != mark.inode {
-        *mark = Mark {
-            inode,
-            ..Mark::default()
-        };
-    }
     let Ok(Some(stat)) = dir.stat(session::JOURNAL) else {
         return Vec::new();
     };
@@ -128,13 +121,15 @@ fn news(root: &HookRoot, key: &SessionKey, watched: &mut Watched) -> Vec<EventLi
         return Vec::new();
     };
     mark.journal = journal;
-    let last = entries.last().map_or(0, |e| e.n);
-    if last < mark.n {
-        // It was begun again.
+    let mut lines = lines(key.as_str(), entries);
+    let Some((last, at)) = lines.last().map(|l| (l.n, l.at)) else {
+        return Vec::new();
+    };
+    let another = |l: &EventLine| l.n == mark.n && mark.at.is_some_and(|at| at != l.at);
+    if last < mark.n || lines.iter().any(another) {
         mark.n = 0;
     }
-    let mut lines = lines(key.as_str(), entries);
     lines.retain(|l| l.n > mark.n);
-    mark.n = last;
+    (mark.n, mark.at) = (last, Some(at));
     lines
 }

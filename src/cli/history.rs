@@ -72,7 +72,7 @@ impl Known {
         struct Time {
             at: DateTime<Utc>,
         }
-        let found = self.from_end(|line| serde_json::from_slice::<Time>(line).ok().map(|t| t.at))?;
+        let found = self.last_that(|line| serde_json::from_slice::<Time>(line).ok().map(|t| t.at))?;
         if found.is_some() {
             return Ok(found);
         }
@@ -131,7 +131,7 @@ impl Known {
     }
 
     /// What `pick` makes of the last whole line of which it makes anything.
-    fn from_end<T>(&self, pick: impl Fn(&[u8]) -> Option<T>) -> io::Result<Option<T>> {
+    fn last_that<T>(&self, pick: impl Fn(&[u8]) -> Option<T>) -> io::Result<Option<T>> {
         let mut want = BLOCK;
         loop {
             let from = self.len.saturating_sub(want);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Failed;
-use super::machine::{Machine, NOTHING_YET};
+use super::machine::{Machine, NOTHING_YET, is_pending};
 use super::out::Out;
 use super::text;
 use crate::files::Dir;
@@ -14,6 +14,7 @@ use crate::live::state::State;
 use crate::log::data_dir::DataDir;
 use crate::log::ledger;
 use crate::log::record::Body;
+use crate::task::Task;
 
 /// Shortest part of a key that is shown.
 const MIN_KEY: usize = 8;
@@ -45,6 +46,21 @@ impl Live {
             (false, Some(_)) => "ended",
             (false, None) => "no",
         }
+    }
+
+    /// The task in hand.
+    pub(super) fn task(&self) -> Option<&Task> {
+        self.state.work.current_task.as_ref()
+    }
+
+    /// The task that was left for it.
+    pub(super) fn interrupted(&self) -> Option<&Task> {
+        self.state.work.interrupted_task.as_ref()
+    }
+
+    /// The turn has stopped, and the task waits for subagents in the background.
+    pub(super) fn task_waits(&self) -> bool {
+        self.state.work.task_waits
     }
 
     /// The project root, or the directory that stands for it.
@@ -95,8 +111,7 @@ pub(super) fn one(machine: &Machine, root: &HookRoot, key: SessionKey) -> std::i
         return Ok(None);
     };
     let loaded = session::fold(&dir)?;
-    let waits = |name: &str| name.starts_with("pending-") && name.ends_with(".json");
-    let pending = dir.entries()?.iter().filter(|e| waits(&e.name)).count();
+    let pending = dir.entries()?.iter().filter(|e| is_pending(&e.name)).count();
     if loaded.state.n == 0 && pending == 0 && !loaded.bad_checkpoint {
         return Ok(None);
     }

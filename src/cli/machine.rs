@@ -8,9 +8,12 @@ use chrono::{DateTime, Utc};
 
 use super::Failed;
 use super::out::Out;
-use crate::clock;
+use crate::clock::{self, Stopwatch};
 use crate::config::Config;
+use crate::dispatch::{self, Stores};
+use crate::live::key::SessionKey;
 use crate::live::root::HookRoot;
+use crate::live::session::Session;
 use crate::log::data_dir::DataDir;
 use crate::log::settle;
 
@@ -73,14 +76,58 @@ impl Machine {
         self.roots.iter().find(|r| Some(r.path()) == path.as_deref())
     }
 
-    /// Gives the turns whose host is gone their presumed end. That this fails never stops a command.
-    pub(super) fn settle(&self, out: &mut Out) {
+    /// Folds in the events that wait, and gives the turns whose host is gone their presumed end. That this
+    /// fails never stops a command.
+    pub(super) fn settle(&mut self, out: &mut Out) {
+        self.fold_pending(out);
         if let Some(data) = &self.data
             && let Err(e) = settle::settle(data, &self.roots, None, usize::MAX, self.now)
         {
             out.warn(&format!("failed to settle unfinished sessions: {e}"));
         }
     }
+}
+
+impl Machine {
+    /// The events whose hooks could not get the lock. Who holds it now folds them in itself.
+    fn fold_pending(&mut self, out: &mut Out) {
+        let roots = std::mem::take(&mut self.roots);
+        let mut stores = Stores::of(self.data.take(), None, "bookend");
+        for root in roots {
+            let waiting = waiting(&root);
+            stores.root = Some(root);
+            for key in waiting {
+                let locked = stores.root.as_ref().map(|root| Session::try_lock(root, &key));
+                if let Some(Ok(Some(mut session))) = locked {
+                    dispatch::fold_pending(&mut session, &mut stores, &self.config, Stopwatch::start());
+                }
+            }
+            self.roots.extend(stores.root.take());
+        }
+        for fault in std::mem::take(&mut stores.faults) {
+            out.warn(&format!("failed to {fault}"));
+        }
+        self.data = stores.data.take();
+    }
+}
+
+/// The sessions of a root in which events wait.
+fn waiting(root: &HookRoot) -> Vec<SessionKey> {
+    let entries = root.dir().entries().unwrap_or_default().into_iter();
+    let keys = entries
+        .filter(|e| e.is_dir)
+        .filter_map(|e| SessionKey::from_name(&e.name));
+    keys.filter(|key| {
+        let dir = root.dir().sub(key.as_str()).ok().flatten();
+        let files = dir.and_then(|dir| dir.entries().ok()).unwrap_or_default();
+        files.iter().any(|f| is_pending(&f.name))
+    })
+    .collect()
+}
+
+/// Whether a file holds an event that waits.
+pub(super) fn is_pending(name: &str) -> bool {
+    name.starts_with("pending-") && name.ends_with(".json")
 }
 
 /// The hook roots in use that are there, the wanted one first, and why others are left out.

@@ -60,7 +60,7 @@ fn table(sessions: &[Live], machine: &Machine) -> Table {
             word @ ("ended" | "no") => Line::of(Style::Faint, word),
             word => Line::from(word),
         };
-        let task = match (&state.work.current_task, &state.work.interrupted_task) {
+        let task = match (session.task(), session.interrupted()) {
             (Some(task), _) => cell(task.description.as_str(), 48),
             (None, Some(task)) => styled(Style::Faint, &format!("(left) {}", task.description), 48),
             (None, None) => Line::from("-"),

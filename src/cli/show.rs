@@ -121,16 +121,15 @@ fn turn(session: &Live, machine: &Machine, out: &mut Out) {
 }
 
 fn task(session: &Live, machine: &Machine, out: &mut Out) {
-    let work = &session.state.work;
     out.heading("Task");
-    match &work.current_task {
+    match session.task() {
         Some(task) => one_task(task, machine, out),
         None => out.line("  none in hand"),
     }
-    if work.task_waits {
+    if session.task_waits() {
         out.line("  waits for subagents in the background");
     }
-    if let Some(task) = &work.interrupted_task {
+    if let Some(task) = session.interrupted() {
         out.heading("Left for it");
         one_task(task, machine, out);
     }

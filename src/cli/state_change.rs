@@ -79,6 +79,7 @@ fn is_storage(field: &str) -> bool {
 fn flatten(value: &Value, path: String, leaves: &mut Vec<(String, Value)>) {
     match value {
         Value::Null => {}
+        Value::String(text) if text.is_empty() => {}
         Value::Object(members) => {
             for (name, member) in members {
                 let dot = if path.is_empty() { "" } else { "." };

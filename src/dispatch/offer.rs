@@ -111,7 +111,10 @@ impl<'a> Question<'a> {
     }
 
     fn one(&self, entry: OpenEntry) -> Weighed {
-        let oldest = self.now - TimeDelta::days(i64::from(self.days));
+        // More days than there are in the calendar: however old.
+        let oldest = TimeDelta::try_days(i64::from(self.days))
+            .and_then(|days| self.now.checked_sub_signed(days))
+            .unwrap_or(DateTime::<Utc>::MIN_UTC);
         if entry.since < oldest {
             let verdict = Err(Skip::TooOld);
             return Weighed { entry, verdict };

@@ -63,7 +63,12 @@ pub(super) fn take(
         mut entry,
         after,
     } = written;
-    let reply = reply(&event, &plan, &after);
+    let reply = if stores.heard {
+        reply(&event, &plan, &after)
+    } else {
+        // What nobody hears is not said: notices wait for the next event.
+        Reply::nothing()
+    };
     let told = plan.context.as_deref() == Some(limit::WAIT) && reply.context.is_some();
     entry.marks = marks;
     entry.log = log.filter(|l| session.state.log.as_ref() != Some(l));
@@ -145,7 +150,7 @@ impl Found {
                 clear(data, &found, session, event);
             }
             // The first to hold the lock speaks: a session that has its turn already is not given another's task.
-            if session.state.turns.count == 0 {
+            if stores.heard && session.state.turns.count == 0 {
                 let mut asked = event.clone();
                 asked.project = asked.project.or_else(|| session.state.project_root.clone());
                 found.offer = offer::find(data, root, &asked, *source, own, config);

@@ -16,6 +16,8 @@ pub struct Stores {
     pub faults: Vec<String>,
     /// A host started this process, so its ancestors say which.
     pub(super) by_host: bool,
+    /// The host hears the answer: not the one to an event that was left pending.
+    pub(super) heard: bool,
     who: String,
     session: Option<Redacted>,
 }
@@ -43,6 +45,7 @@ impl Stores {
             root,
             faults: Vec::new(),
             by_host: true,
+            heard: true,
             who: who.to_owned(),
             session: None,
         };
@@ -57,6 +60,7 @@ impl Stores {
             root,
             faults: Vec::new(),
             by_host: false,
+            heard: true,
             who: who.to_owned(),
             session: None,
         }
