@@ -99,27 +99,21 @@ impl Known {
         }
     }
 
-    /// Where it stands: what begins with its last turn decides it.
+    /// Where it stands: what begins with its last turn decides it, and of that only ends.
     pub(super) fn status(&self) -> io::Result<&'static str> {
         let mut want = 4 * BLOCK;
         loop {
             let from = self.len.saturating_sub(want);
             let bytes = self.read(from, self.len)?;
-            let begins = bytes.windows(KIND.len()).any(|w| w == KIND);
-            if begins || from == 0 {
-                let whole = if from == 0 {
-                    bytes.as_slice()
-                } else {
-                    let first = bytes
-                        .iter()
-                        .position(|b| *b == b'\n')
-                        .map_or(bytes.len(), |i| i + 1);
-                    bytes.get(first..).unwrap_or_default()
-                };
-                let view = SessionView::fold(self.id.clone(), whole);
-                if view.turn_count > 0 || from == 0 {
-                    return Ok(view.status);
-                }
+            let mut lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
+            if from > 0 {
+                lines.drain(..1);
+            }
+            lines.retain(|line| decides(line));
+            let last = lines.iter().rposition(|line| kind_of(line) == Some(BEGIN));
+            if last.is_some() || from == 0 {
+                let deciding = lines.get(last.unwrap_or(0)..).unwrap_or_default().concat();
+                return Ok(SessionView::fold(self.id.clone(), &deciding).status);
             }
             want *= 4;
         }
@@ -160,8 +154,34 @@ impl Known {
     }
 }
 
-/// How our writer spells the beginning of a turn.
-const KIND: &[u8] = b"\"kind\":\"turn.begin\"";
+const BEGIN: &[u8] = b"turn.begin";
+/// The kind of a record stands behind its numbers and times, in this many bytes.
+const HEAD: usize = 256;
+
+/// The kind of a record, as our writers spell it.
+fn kind_of(line: &[u8]) -> Option<&[u8]> {
+    const KEY: &[u8] = b"\"kind\":\"";
+    let head = line.get(..HEAD.min(line.len()))?;
+    let at = head.windows(KEY.len()).position(|w| w == KEY)? + KEY.len();
+    head.get(at..)?.split(|b| *b == b'"').next()
+}
+
+/// Whether a line can change where its session stands; one that we cannot tell can.
+fn decides(line: &[u8]) -> bool {
+    !matches!(
+        kind_of(line),
+        Some(
+            b"turn.action"
+                | b"turn.update"
+                | b"turn.dialog"
+                | b"task"
+                | b"todos"
+                | b"limit"
+                | b"late"
+                | b"note"
+        )
+    )
+}
 
 /// The ids that `wanted` means: an id, the first characters of one or of its last part, or a host's own
 /// session id or its first characters.

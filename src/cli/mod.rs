@@ -28,6 +28,7 @@ mod span;
 mod state_change;
 mod table;
 mod text;
+mod values;
 
 use std::fmt;
 use std::process::ExitCode;

@@ -175,7 +175,8 @@ fn a_session_of_the_log_is_found_by_id_suffix_or_host_session() {
     let list = json_of(&lab, &["log", "sessions", "--json"]);
     let id = list["sessions"][1]["sessionId"].as_str().unwrap().to_owned();
     let suffix = id.rsplit('-').next().unwrap();
-    for wanted in [id.as_str(), suffix, &suffix[..6], "aaaa-1"] {
+    let part = suffix.get(..6).unwrap();
+    for wanted in [id.as_str(), suffix, part, "aaaa-1"] {
         assert_eq!(
             json_of(&lab, &["log", "show", wanted, "--json"])["sessionId"],
             json!(id),

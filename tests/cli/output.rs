@@ -55,7 +55,7 @@ fn no_stored_text_reaches_the_terminal_raw() {
     assert!(!answer.stderr.contains('\u{1b}'), "{answer:?}");
 }
 
-/// The command on a terminal.
+/// The command on a terminal; `None` where there is no script(1) to make one.
 fn on_a_terminal(lab: &Lab, environment: &[(&str, &str)]) -> Option<String> {
     let command = format!("{} sessions", env!("CARGO_BIN_EXE_bookend"));
     let mut script = lab.command("script");
@@ -64,7 +64,6 @@ fn on_a_terminal(lab: &Lab, environment: &[(&str, &str)]) -> Option<String> {
         .env("TERM", "xterm")
         .envs(environment.iter().copied());
     let Ok(output) = script.output() else {
-        println!("skipped: script(1) is not installed");
         return None;
     };
     Some(String::from_utf8(output.stdout).unwrap())

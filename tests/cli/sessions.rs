@@ -74,7 +74,9 @@ fn sessions_has_a_row_for_each_newest_first() {
     );
     let column = rows[0].find("HOST").unwrap();
     assert!(
-        rows[1..].iter().all(|r| r[column..].starts_with("claude-code")),
+        rows[1..]
+            .iter()
+            .all(|r| r.get(column..).unwrap().starts_with("claude-code")),
         "{text}"
     );
 
