@@ -155,6 +155,52 @@ fn an_empty_machine_is_told_so_and_left_as_it_is() {
 }
 
 #[test]
+fn without_a_live_session_the_way_to_the_log_is_shown() {
+    let lab = Lab::new();
+    lab.prompt("p1", "Work");
+    lab.stop("p1", "Done.");
+    std::fs::remove_dir_all(lab.hooks_dir()).unwrap();
+    assert!(text_of(&lab, &["sessions"]).starts_with("No session is live: `bookend log sessions`"));
+    assert!(text_of(&lab, &["events"]).starts_with("No session is live"));
+    assert!(complaint_of(&lab, &["show"]).contains("no session is live: `bookend log sessions`"));
+    assert_eq!(json_of(&lab, &["log", "show", "--json"])["turnCount"], 1);
+    assert!(!lab.hooks_dir().exists());
+}
+
+#[test]
+fn a_data_directory_that_is_none_is_named_with_the_remedy() {
+    let lab = Lab::new();
+    lab.prompt("p1", "Work");
+    let run = |arguments: &[&str]| {
+        let mut command = lab.command(env!("CARGO_BIN_EXE_bookend"));
+        Answer::of(
+            command
+                .args(arguments)
+                .env("BOOKEND_DATA_DIR", "/etc/passwd")
+                .output()
+                .unwrap(),
+        )
+    };
+    let remedy =
+        "failed to use the data directory /etc/passwd: Not a directory (os error 20); set BOOKEND_DATA_DIR";
+    let live = run(&["sessions"]);
+    assert_eq!(live.code, Some(0));
+    assert!(
+        live.stdout.contains("Work") && live.stderr.contains(remedy),
+        "{live:?}"
+    );
+    for verb in [&["log", "show"], &["log", "sessions"]] {
+        let log = run(verb);
+        assert_eq!(
+            (log.code, log.stdout.as_str(), log.stderr.lines().count()),
+            (Some(1), "", 1),
+            "{log:?}"
+        );
+        assert!(log.stderr.contains(remedy), "{log:?}");
+    }
+}
+
+#[test]
 fn help_has_examples_and_every_variable_and_wrong_usage_is_two() {
     let lab = Lab::new();
     let help = text_of(&lab, &["--help"]);

@@ -1,6 +1,7 @@
 //! What can be said on the command line: the definition, and nothing that does it.
 
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,7 +20,6 @@ use crate::hosts::Host;
 #[command(
     name = "bookend",
     version,
-    propagate_version = true,
     after_help = EXAMPLES,
     after_long_help = long_help(),
     arg_required_else_help = true,
@@ -143,8 +143,9 @@ Nothing is changed: nothing is taken over or settled. The text is the one that t
 the start of a new conversation in this directory; a line `Session log: <id>` with the new session's own id \
 follows it.
 
---json: project, host, mode, headless, days, brief (null: none), from {logSession, host, hostSession, since, age, \
-live, task, todos}, why, considered[] {logSession, host, since, live, verdict, reason}, elsewhere.")]
+--json: project, host, mode, headless, days, brief (null: none), silent (why none), why, from {logSession, host, \
+hostSession, since, stoppedAt, live, task, todos, files, rateLimit}, considered[] {logSession, host, since, live, \
+verdict, reason}, elsewhere.")]
 pub(super) struct Resume {
     /// The host that would start [default: the chosen session's, else claude-code]
     #[arg(long, value_parser = host)]
@@ -193,8 +194,8 @@ pub(super) struct LogSessions {
     #[arg(long, short, value_enum)]
     pub(super) status: Option<Status>,
     /// How many
-    #[arg(long, short = 'l', default_value_t = 20, value_name = "N")]
-    pub(super) limit: usize,
+    #[arg(long, short = 'l', default_value = "20", value_name = "N")]
+    pub(super) limit: NonZeroUsize,
     /// How many of the newest are left out
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(super) offset: usize,
@@ -228,7 +229,7 @@ of your own to only try. The program that runs this command counts as the host's
   echo '{\"session_id\":\"try\",\"cwd\":\"/tmp\",\"prompt\":\"Hello\"}' |
     bookend hook turn-start --host claude-code --event UserPromptSubmit
 
---json: {read {hook, host, sessionKey, event}, changed {state[] {field, before, after}, records[]}, answered, \
+--json: {read {hook, host, sessionKey, event}, changed {state[] {field, before, after}, logSession, records[]}, answered, \
 micros, faults[]}; read is null for a payload that is nothing for Bookend.")]
 pub(super) struct HookRun {
     /// Which: session-start, turn-start, pre-delegation, post-tool or stop

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::args::Events;
 use super::follow;
 use super::live::{self, Live};
-use super::machine::{Machine, NOTHING_YET};
+use super::machine::Machine;
 use super::out::Out;
 use super::session_json::word_of;
 use super::span::{Line, Style, cut};
@@ -73,7 +73,7 @@ impl Run for Events {
         let empty = sessions.is_empty();
         if empty && self.session.is_none() && !self.follow {
             if !self.json {
-                out.line(format!("No event: {NOTHING_YET}."));
+                out.sentence(machine.none_live());
             }
             return Ok(());
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Failed;
-use super::machine::{Machine, NOTHING_YET, is_pending};
+use super::machine::{Machine, is_pending};
 use super::out::Out;
 use super::text;
 use crate::files::Dir;
@@ -72,6 +72,7 @@ impl Live {
 
 /// All live sessions, newest event first. What cannot be read is named on stderr.
 pub(super) fn all(machine: &Machine, out: &mut Out) -> Vec<Live> {
+    machine.warn_of_data(out);
     let mut sessions = Vec::new();
     for root in &machine.roots {
         let entries = match root.dir().entries() {
@@ -163,7 +164,7 @@ pub(super) fn find(
         return sessions
             .into_iter()
             .next()
-            .ok_or_else(|| Failed::new(NOTHING_YET));
+            .ok_or_else(|| Failed::new(machine.none_live()));
     };
     let ids = |s: &Live| {
         let log = s.state.log.as_ref().map(|l| l.session.to_string());

@@ -1,7 +1,7 @@
 //! `bookend log sessions`: the sessions of the log, newest first.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -28,10 +28,10 @@ impl Run for LogSessions {
         for problem in problems {
             out.warn(&format!("failed to {problem}; it is left out"));
         }
-        let project = self.project.as_ref().map(|dir| absolute(dir));
+        let project = self.project.as_ref().map(|dir| spellings(dir));
         let (mut total, mut page) = (0, Vec::new());
         for session in known {
-            match self.fits(&session, project.as_ref()) {
+            match self.fits(&session, project.as_deref()) {
                 Ok(true) => {}
                 Ok(false) => continue,
                 Err(e) => {
@@ -42,7 +42,7 @@ impl Run for LogSessions {
                     continue;
                 }
             }
-            if total >= self.offset && page.len() < self.limit {
+            if total >= self.offset && page.len() < self.limit.get() {
                 match session.view() {
                     Ok(view) => page.push(view),
                     Err(e) => out.warn(&format!("failed to read the log of {}: {e}", session.id)),
@@ -66,10 +66,10 @@ impl LogSessions {
         self.agent.is_none() && self.project.is_none() && self.status.is_none()
     }
 
-    fn fits(&self, session: &Known, project: Option<&PathBuf>) -> io::Result<bool> {
-        if let Some(dir) = project {
+    fn fits(&self, session: &Known, project: Option<&[PathBuf]>) -> io::Result<bool> {
+        if let Some(dirs) = project {
             let root = session.project()?;
-            if !root.is_some_and(|root| text::is_within(&root, dir)) {
+            if !root.is_some_and(|root| dirs.iter().any(|dir| text::is_within(&root, dir))) {
                 return Ok(false);
             }
         }
@@ -85,16 +85,11 @@ impl LogSessions {
     }
 
     fn nothing(&self, machine: &Machine, out: &mut Out) -> Result<(), Failed> {
-        if machine.data.is_none()
-            && let Err(e) = machine.data()
-            && !e.0.starts_with(NOTHING_YET)
-        {
-            return Err(e);
-        }
+        machine.usable()?;
         if self.json {
             return out.json(&self.document(&[], 0));
         }
-        out.line(format!("The session log is empty: {NOTHING_YET}."));
+        out.sentence(NOTHING_YET);
         Ok(())
     }
 
@@ -175,9 +170,10 @@ fn plain(agent: &str) -> String {
     letters.map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The directory as hosts name it.
-fn absolute(dir: &std::path::Path) -> PathBuf {
-    dir.canonicalize()
-        .or_else(|_| std::path::absolute(dir))
-        .unwrap_or_else(|_| dir.to_owned())
+/// The directory as hosts may name it: with its links followed, or not.
+fn spellings(dir: &Path) -> Vec<PathBuf> {
+    [dir.canonicalize(), std::path::absolute(dir)]
+        .into_iter()
+        .flatten()
+        .collect()
 }

@@ -38,9 +38,6 @@ impl Machine {
             Ok(data) => (data, None),
             Err(e) => (None, Some(e.to_string())),
         };
-        if let Some(what) = &unusable {
-            out.warn(&format!("failed to {what}"));
-        }
         let (roots, refused) = roots(&config, data.as_ref());
         for what in refused {
             out.warn(&format!("failed to {what}"));
@@ -56,12 +53,34 @@ impl Machine {
 
     /// The data directory, or why there is none.
     pub(super) fn data(&self) -> Result<&DataDir, Failed> {
-        match (&self.data, &self.unusable) {
-            (Some(data), _) => Ok(data),
-            (None, Some(why)) => Err(Failed::to(format!(
+        self.usable()?;
+        self.data.as_ref().ok_or_else(|| Failed::new(NOTHING_YET))
+    }
+
+    /// An error when the data directory is there and cannot be used.
+    pub(super) fn usable(&self) -> Result<(), Failed> {
+        match &self.unusable {
+            Some(why) => Err(Failed::to(format!(
                 "{why}; set BOOKEND_DATA_DIR to a directory of your own"
             ))),
-            (None, None) => Err(Failed::new(NOTHING_YET)),
+            None => Ok(()),
+        }
+    }
+
+    /// The same as a warning, for what goes on without it.
+    pub(super) fn warn_of_data(&self, out: &mut Out) {
+        if let Err(e) = self.usable() {
+            out.warn(&e.0);
+        }
+    }
+
+    /// What is said when no session is live.
+    pub(super) fn none_live(&self) -> &'static str {
+        let sessions = self.data.as_ref().and_then(|data| data.sessions().ok());
+        if sessions.is_some_and(|s| !s.is_empty()) {
+            "no session is live: `bookend log sessions` lists those of before"
+        } else {
+            NOTHING_YET
         }
     }
 

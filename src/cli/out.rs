@@ -15,6 +15,7 @@ use crate::config;
 pub(super) struct Out {
     to: BufWriter<io::Stdout>,
     colour: bool,
+    columns: Option<usize>,
     /// Nobody reads any more.
     closed: bool,
     failed: Option<io::Error>,
@@ -26,9 +27,11 @@ impl Out {
         let stdout = io::stdout();
         let dumb = config::var("TERM").is_some_and(|t| t == "dumb");
         let colour = stdout.is_terminal() && config::var("NO_COLOR").is_none() && !dumb;
+        let size = stdout.is_terminal().then(terminal_size::terminal_size).flatten();
         Self {
             to: BufWriter::new(stdout),
             colour,
+            columns: size.map(|(width, _)| usize::from(width.0)).filter(|w| *w > 0),
             closed: false,
             failed: None,
         }
@@ -38,6 +41,19 @@ impl Out {
     pub(super) fn line(&mut self, line: impl Into<Line>) {
         let text = line.into().render(self.colour);
         self.write(&text);
+    }
+
+    /// A fragment as a sentence of its own.
+    pub(super) fn sentence(&mut self, fragment: &str) {
+        let mut letters = fragment.chars();
+        let first = letters.next().map(|c| c.to_ascii_uppercase());
+        let text: String = first.into_iter().chain(letters).chain(['.']).collect();
+        self.line(text);
+    }
+
+    /// The columns that a line may have; `None` where nobody counts them.
+    pub(super) fn columns(&self) -> Option<usize> {
+        self.columns
     }
 
     /// An empty line.

@@ -23,6 +23,7 @@ struct Sum {
 
 impl Run for Prune {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
+        machine.warn_of_data(out);
         if !self.dry_run {
             machine.settle(out);
         }
@@ -43,7 +44,7 @@ impl Run for Prune {
             }));
         }
         if sum.roots.is_empty() {
-            out.line(format!("No hook root: {NOTHING_YET}."));
+            out.sentence(NOTHING_YET);
             return Ok(());
         }
         self.print(&sum, out);

@@ -35,6 +35,7 @@ struct Answer<'a> {
 
 impl Run for Resume {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
+        machine.warn_of_data(out);
         let here = std::env::current_dir().map_err(|e| {
             Failed::new(format!(
                 "this directory is gone ({e}): change to the project first"

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::args::Sessions;
 use super::live::{self, Live};
-use super::machine::{Machine, NOTHING_YET};
+use super::machine::Machine;
 use super::out::Out;
 use super::session_json::SessionJson;
 use super::span::{Line, Style};
@@ -30,8 +30,7 @@ impl Run for Sessions {
             return out.json(&rows);
         }
         if all == 0 {
-            out.line(format!("No live session: {NOTHING_YET}."));
-            out.line("What happened before: bookend log sessions");
+            out.sentence(machine.none_live());
             return Ok(());
         }
         if !shown.is_empty() {

@@ -75,6 +75,20 @@ impl Line {
         self.spans.iter().map(|(_, text)| text.width()).sum()
     }
 
+    /// At most `max` columns.
+    #[must_use]
+    pub(super) fn cut(mut self, max: usize) -> Self {
+        if self.width() <= max {
+            return self;
+        }
+        let mut left = max;
+        for (_, text) in &mut self.spans {
+            *text = cut(text, left).into_owned();
+            left -= text.width().min(left);
+        }
+        self
+    }
+
     /// The bytes, with colour or without; blanks at the end are left out.
     pub(super) fn render(&self, colour: bool) -> String {
         let mut text = String::new();
@@ -142,6 +156,9 @@ pub(super) fn cut(text: &str, max: usize) -> Cow<'_, str> {
     let text = visible(text);
     if text.width() <= max {
         return text;
+    }
+    if max == 0 {
+        return Cow::Borrowed("");
     }
     let mut short = String::new();
     let mut columns = 0;

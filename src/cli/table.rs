@@ -35,12 +35,16 @@ impl Table {
     /// Prints it.
     pub(super) fn print(&self, out: &mut Out) {
         let heads: Vec<Line> = self.heads.iter().map(|h| Line::of(Style::Faint, h)).collect();
-        let widths = self.widths(&heads);
+        let mut widths = self.widths(&heads);
+        if let Some(columns) = out.columns() {
+            narrow(&mut widths, columns.saturating_sub(self.indent));
+        }
         for row in std::iter::once(&heads).chain(&self.rows) {
             let mut line = Line::from(" ".repeat(self.indent));
             for (cell, width) in row.iter().zip(&widths) {
+                let cell = cell.clone().cut(*width);
                 let pad = " ".repeat(width.saturating_sub(cell.width()) + 2);
-                line = line.join(cell.clone()).then(&pad);
+                line = line.join(cell).then(&pad);
             }
             out.line(line);
         }
@@ -57,6 +61,23 @@ impl Table {
     }
 }
 
+/// No column is made narrower than this.
+const NARROWEST: usize = 12;
+
+/// Takes from the widest columns until a row fits, or nothing can be taken. The first one stays whole: it
+/// is what one gives to the next command.
+fn narrow(widths: &mut [usize], columns: usize) {
+    let gaps = 2 * widths.len().saturating_sub(1);
+    let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(columns);
+    while over > 0 {
+        let Some(widest) = widths.iter_mut().skip(1).max().filter(|w| **w > NARROWEST) else {
+            return;
+        };
+        *widest -= 1;
+        over -= 1;
+    }
+}
+
 /// A cell of at most `max` columns.
 pub(super) fn cell(text: &str, max: usize) -> Line {
     Line::from(cut(text, max).into_owned())
@@ -65,4 +86,18 @@ pub(super) fn cell(text: &str, max: usize) -> Line {
 /// The same with a style.
 pub(super) fn styled(style: Style, text: &str, max: usize) -> Line {
     Line::of(style, &cut(text, max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_widest_columns_give_way_to_a_narrow_terminal() {
+        let mut widths = [8, 40, 48, 6];
+        narrow(&mut widths, 80);
+        assert_eq!((widths.iter().sum::<usize>(), widths[0], widths[3]), (74, 8, 6));
+        narrow(&mut widths, 20);
+        assert_eq!(widths, [8, 12, 12, 6], "and not below what still says something");
+    }
 }

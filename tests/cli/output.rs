@@ -57,7 +57,7 @@ fn no_stored_text_reaches_the_terminal_raw() {
 
 /// The command on a terminal; `None` where there is no script(1) to make one.
 fn on_a_terminal(lab: &Lab, environment: &[(&str, &str)]) -> Option<String> {
-    let command = format!("{} sessions", env!("CARGO_BIN_EXE_bookend"));
+    let command = format!("stty rows 24 cols 70; {} sessions", env!("CARGO_BIN_EXE_bookend"));
     let mut script = lab.command("script");
     script
         .args(["-qec", &command, "/dev/null"])
@@ -72,7 +72,10 @@ fn on_a_terminal(lab: &Lab, environment: &[(&str, &str)]) -> Option<String> {
 #[test]
 fn colour_is_for_terminals_and_never_with_no_color() {
     let lab = Lab::new();
-    lab.prompt("p1", "Work");
+    lab.prompt(
+        "p1",
+        "Work that has a long description, longer than a narrow terminal",
+    );
     let Some(coloured) = on_a_terminal(&lab, &[]) else {
         return;
     };
@@ -80,6 +83,10 @@ fn colour_is_for_terminals_and_never_with_no_color() {
     for quiet in [("NO_COLOR", "1"), ("TERM", "dumb")] {
         let plain = on_a_terminal(&lab, &[quiet]).unwrap();
         assert!(plain.contains("s1") && !plain.contains('\u{1b}'), "{plain:?}");
+        assert!(
+            plain.lines().all(|l| l.trim_end().chars().count() <= 70),
+            "{plain}"
+        );
     }
     assert!(!text_of(&lab, &["sessions"]).contains('\u{1b}'));
 }
