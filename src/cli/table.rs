@@ -62,7 +62,7 @@ impl Table {
 }
 
 /// No column is made narrower than this.
-const NARROWEST: usize = 12;
+const NARROWEST: usize = 8;
 
 /// Takes from the widest columns until a row fits, or nothing can be taken. The first one stays whole: it
 /// is what one gives to the next command.
@@ -98,6 +98,6 @@ mod tests {
         narrow(&mut widths, 80);
         assert_eq!((widths.iter().sum::<usize>(), widths[0], widths[3]), (74, 8, 6));
         narrow(&mut widths, 20);
-        assert_eq!(widths, [8, 12, 12, 6], "and not below what still says something");
+        assert_eq!(widths, [8, 8, 8, 6], "and not below what still says something");
     }
 }
