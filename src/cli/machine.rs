@@ -11,6 +11,7 @@ use super::out::Out;
 use crate::clock::{self, Stopwatch};
 use crate::config::Config;
 use crate::dispatch::{self, Stores};
+use crate::event::{Event, Kind};
 use crate::live::key::SessionKey;
 use crate::live::root::HookRoot;
 use crate::live::session::Session;
@@ -117,7 +118,10 @@ impl Machine {
             stores.root = Some(root);
             for key in waiting {
                 let locked = stores.root.as_ref().map(|root| Session::try_lock(root, &key));
-                if let Some(Ok(Some(mut session))) = locked {
+                // A session's start says which process its host is: only a hook can tell.
+                if let Some(Ok(Some(mut session))) = locked
+                    && !starts(&mut session)
+                {
                     dispatch::fold_pending(&mut session, &mut stores, &self.config, Stopwatch::start());
                 }
             }
@@ -128,6 +132,13 @@ impl Machine {
         }
         self.data = stores.data.take();
     }
+}
+
+fn starts(session: &mut Session) -> bool {
+    let is_start = |event: &Event| matches!(event.kind, Kind::SessionStart { .. });
+    session
+        .pending()
+        .is_ok_and(|events| events.iter().any(|(_, event)| is_start(event)))
 }
 
 /// The sessions of a root in which events wait.

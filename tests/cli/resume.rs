@@ -141,30 +141,13 @@ fn a_brief_says_when_it_stopped_not_when_somebody_looked() {
     let lab = Lab::new();
     crashed(&lab, "gone", "Mend the cart");
     // As if an hour had passed: entry, log and journal.
-    let hour = |text: String| -> String {
-        let now = bookend::clock::now();
-        let mut text = text;
-        for back in 0..3 {
-            for hour in [now, now - chrono_hour(1)] {
-                let from = (hour - chrono_minute(back)).format("T%H:%M:").to_string();
-                let to = (hour - chrono_hour(1) - chrono_minute(back))
-                    .format("T%H:%M:")
-                    .to_string();
-                if hour == now {
-                    text = text.replace(&from, &format!("#{to}"));
-                }
-            }
-        }
-        text.replace('#', "")
-    };
     let id = lab.log_ids()[0].clone();
     for file in [
         lab.data_dir().join("log").join(id.as_str()).join("log.jsonl"),
         lab.data_dir().join("open").join(id.as_str()),
         lab.hooks_dir().join("gone/events.jsonl"),
     ] {
-        let text = std::fs::read_to_string(&file).unwrap();
-        std::fs::write(&file, hour(text)).unwrap();
+        super::older(&file, chrono::TimeDelta::hours(1));
     }
     std::fs::remove_file(lab.hooks_dir().join("gone/state.json")).unwrap();
     text_of(&lab, &["sessions"]);
@@ -178,12 +161,4 @@ fn a_brief_says_when_it_stopped_not_when_somebody_looked() {
         told.contains("Why it stopped: the host vanished (crash, kill or reboot), 1 h ago"),
         "{told}"
     );
-}
-
-fn chrono_hour(n: i64) -> chrono::TimeDelta {
-    chrono::TimeDelta::hours(n)
-}
-
-fn chrono_minute(n: i64) -> chrono::TimeDelta {
-    chrono::TimeDelta::minutes(n)
 }

@@ -100,17 +100,10 @@ fn sessions_has_a_row_for_each_newest_first() {
 fn what_is_old_and_not_live_is_shown_on_request() {
     let lab = Lab::new();
     crashed(&lab, "old", "Old work");
-    let journal = lab.hooks_dir().join("old/events.jsonl");
-    let old: String = std::fs::read_to_string(&journal)
-        .unwrap()
-        .lines()
-        .map(|line| {
-            let mut entry: Value = serde_json::from_str(line).unwrap();
-            entry["event"]["at"] = json!("2020-01-01T00:00:00.000Z");
-            format!("{entry}\n")
-        })
-        .collect();
-    std::fs::write(&journal, old).unwrap();
+    super::older(
+        &lab.hooks_dir().join("old/events.jsonl"),
+        chrono::TimeDelta::days(2),
+    );
     std::fs::remove_file(lab.hooks_dir().join("old/state.json")).unwrap();
     assert!(
         text_of(&lab, &["sessions"])
