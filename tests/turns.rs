@@ -30,5 +30,5 @@ fn a_stop_completes_the_turn_with_the_hosts_last_message() {
     assert_eq!(log.turns[0].status, "completed");
     assert_eq!(log.turns[0].response.as_ref().unwrap().as_str(), "Done.");
     assert!(lab.open_entries().is_empty());
-    assert!(lab.state("s1").work.current_task.is_none());
+    assert!(lab.state("s1").current_task.is_none());
 }

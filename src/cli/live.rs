@@ -50,17 +50,17 @@ impl Live {
 
     /// The task in hand.
     pub(super) fn task(&self) -> Option<&Task> {
-        self.state.work.current_task.as_ref()
+        self.state.current_task.as_ref()
     }
 
     /// The task that was left for it.
     pub(super) fn interrupted(&self) -> Option<&Task> {
-        self.state.work.interrupted_task.as_ref()
+        self.state.interrupted_task.as_ref()
     }
 
     /// The turn has stopped, and the task waits for subagents in the background.
     pub(super) fn task_waits(&self) -> bool {
-        self.state.work.task_waits
+        self.state.task_waits
     }
 
     /// The project root, or the directory that stands for it.
@@ -146,8 +146,8 @@ fn catch_up(state: &mut State, data: &DataDir) -> std::io::Result<()> {
             state.take_marks(&[mark]);
         }
         if let Body::Task { task, interrupted } = record.body {
-            state.work.current_task = task;
-            state.work.interrupted_task = interrupted;
+            state.current_task = task;
+            state.interrupted_task = interrupted;
         }
     }
     Ok(())

@@ -78,11 +78,7 @@ fn own_brief_as(context: &Context<'_>, ending: Option<&str>) -> Option<String> {
 
 fn of<'a>(state: &'a State, context: &Context<'a>) -> Brief<'a> {
     Brief {
-        task: state
-            .work
-            .current_task
-            .as_ref()
-            .or(state.work.interrupted_task.as_ref()),
+        task: state.current_task.as_ref().or(state.interrupted_task.as_ref()),
         todos: state.ui_todos.as_ref(),
         files: &state.turn_files,
         limit: state.rate_limit.as_ref(),

@@ -23,7 +23,8 @@ pub(super) fn handle(context: &Context<'_>) -> Plan {
         Kind::Interrupt => plan.records.extend(begin::end_open(context, "interrupted")),
         Kind::SessionEnd { reason } => {
             plan.records.extend(begin::end_open(context, "session_ended"));
-            if state.turns.count > 0 {
+            // Some hosts say it up to three times.
+            if state.turns.count > 0 && state.ended.is_none() {
                 plan.records.push(Body::SessionEnd {
                     reason: reason.clone(),
                 });
