@@ -82,13 +82,15 @@ pub(super) enum Log {
     Show(LogShow),
 }
 
-/// `sessions`. Without --all: those that are live, and those whose last event is less than a day old.
+/// `sessions`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 One row a session: the shortest unique part of its key, the host, the project, the time since its last event, \
 whether it is live (yes: at work; idle: its host runs; ended: the host said so; no: its host is gone), its task, \
 its turn, and a rate limit that holds. Every hook root in use is read: the wanted one, <data dir>/hooks, and those \
 recorded in <data dir>/roots.
+
+Left out without --all, in JSON too: those that are not live and had no event for a day.
 
 --json: an array of objects with sessionKey, sessionId, host, cwd, projectRoot, startedAt, lastEventAt, live, \
 logSession, turn {requestId, status, presumed, code, startedAt, endedAt}, currentTask, interruptedTask, uiTodos, \
@@ -98,7 +100,7 @@ pub(super) struct Sessions {
     /// One JSON array
     #[arg(long)]
     pub(super) json: bool,
-    /// Also those whose last event is more than a day old
+    /// Also those that are not live and had no event for a day
     #[arg(long, short)]
     pub(super) all: bool,
 }

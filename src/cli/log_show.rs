@@ -86,44 +86,35 @@ fn newest(data: &DataDir, out: &mut Out) -> Result<SessionView, Failed> {
         .map_err(|e| Failed::to(format!("read the log of {}: {e}", chosen.id)))
 }
 
-fn field(out: &mut Out, name: &str, value: impl Into<Line>) {
-    out.line(Line::of(Style::Faint, &format!("{name:<12}")).join(value.into()));
-}
-
 fn head(view: &SessionView, machine: &Machine, out: &mut Out) {
     out.line(Line::of(Style::Strong, view.title.as_str()));
-    field(out, "session", view.session_id.as_str());
+    out.field("session", view.session_id.as_str());
     let host = view.host.map_or(view.agent.as_str(), |h| h.title());
     let id = view.host_session.as_ref().map(|id| format!(", its session {id}"));
-    field(out, "agent", format!("{host}{}", id.unwrap_or_default()));
+    out.field("agent", format!("{host}{}", id.unwrap_or_default()));
     if let Some(model) = &view.model {
-        field(out, "model", model.as_str());
+        out.field("model", model.as_str());
     }
     if let Some(project) = &view.project_root {
-        field(out, "project", text::home(project));
+        out.field("project", text::home(project));
     }
-    field(
-        out,
+    out.field(
         "status",
         Line::of(text::status_style(view.status), &text::word(view.status)),
     );
     if let Some(at) = view.started {
-        field(out, "started", text::ago(at, machine.now));
+        out.field("started", text::ago(at, machine.now));
     }
     if let Some(at) = view.last_updated {
-        field(out, "updated", text::ago(at, machine.now));
+        out.field("updated", text::ago(at, machine.now));
     }
     let files = text::count(view.files_modified_count, "file");
-    field(out, "turns", format!("{}, {files} changed", view.turn_count));
+    out.field("turns", format!("{}, {files} changed", view.turn_count));
     for note in &view.notes {
-        field(out, "note", note.as_str());
+        out.field("note", note.as_str());
     }
     for problem in &view.problems {
-        field(
-            out,
-            "problem",
-            Line::of(Style::Bad, &format!("failed to {problem}")),
-        );
+        out.field("problem", Line::of(Style::Bad, &format!("failed to {problem}")));
     }
 }
 

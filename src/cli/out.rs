@@ -43,6 +43,11 @@ impl Out {
         self.write(&text);
     }
 
+    /// A name and what it says.
+    pub(super) fn field(&mut self, name: &str, value: impl Into<Line>) {
+        self.line(Line::of(Style::Faint, &format!("{name:<12}")).join(value.into()));
+    }
+
     /// A fragment as a sentence of its own.
     pub(super) fn sentence(&mut self, fragment: &str) {
         let mut letters = fragment.chars();

@@ -37,17 +37,12 @@ impl Run for Show {
     }
 }
 
-/// A name and what it says.
-fn field(out: &mut Out, name: &str, value: impl Into<Line>) {
-    out.line(Line::of(Style::Faint, &format!("{name:<12}")).join(value.into()));
-}
-
 fn head(session: &Live, machine: &Machine, out: &mut Out) {
     let state = &session.state;
     let host = state.host.map_or("unknown host", |h| h.title());
     out.line(Line::of(Style::Strong, session.key.as_str()).then(&format!("  {host}")));
     if state.session_id.as_str() != session.key.as_str() {
-        field(out, "id", state.session_id.as_str());
+        out.field("id", state.session_id.as_str());
     }
     let live = match session.word() {
         "yes" => Line::of(Style::Good, "yes, at work"),
@@ -59,40 +54,39 @@ fn head(session: &Live, machine: &Machine, out: &mut Out) {
         _ => Line::of(Style::Notice, "no, its host is gone"),
     };
     let process = state.host_process.as_ref().map(|p| format!("  (pid {})", p.pid));
-    field(out, "live", live.then(&process.unwrap_or_default()));
+    out.field("live", live.then(&process.unwrap_or_default()));
     if let Some(at) = state.last_event_at {
-        field(out, "last event", text::ago(at, machine.now));
+        out.field("last event", text::ago(at, machine.now));
     }
     if let Some(at) = state.started_at {
         let source = state.source.map(|s| format!(", {}", word_of(&s)));
-        field(
-            out,
+        out.field(
             "started",
             format!("{}{}", text::ago(at, machine.now), source.unwrap_or_default()),
         );
     }
-    field(out, "project", text::home(session.project().unwrap_or("-")));
+    out.field("project", text::home(session.project().unwrap_or("-")));
     if let Some(cwd) = state
         .cwd
         .as_ref()
         .filter(|c| Some(c.as_str()) != session.project())
     {
-        field(out, "directory", text::home(cwd));
+        out.field("directory", text::home(cwd));
     }
     if let Some(model) = &state.model {
-        field(out, "model", model.as_str());
+        out.field("model", model.as_str());
     }
     if state.headless == Some(true) {
-        field(out, "headless", "yes, nobody sits at it");
+        out.field("headless", "yes, nobody sits at it");
     }
     if !state.aliases.is_empty() {
         let ids: Vec<&str> = state.aliases.iter().map(|a| a.as_str()).collect();
-        field(out, "also", ids.join(", "));
+        out.field("also", ids.join(", "));
     }
     if let Some(log) = &state.log {
-        field(out, "log", log.session.as_str());
+        out.field("log", log.session.as_str());
     }
-    field(out, "root", text::home(&session.root.to_string_lossy()));
+    out.field("root", text::home(&session.root.to_string_lossy()));
 }
 
 fn turn(session: &Live, machine: &Machine, out: &mut Out) {
