@@ -63,7 +63,8 @@ impl Found {
         let new = || SessionId::of(event.host, event.session.as_str(), event.at);
         let log = log.or_else(|| named.then(new));
         let starts = matches!(event.kind, Kind::SessionStart { .. });
-        let process = (starts || session.state.host_process.is_none())
+        // A pending event that a command folds in was another process's: the command's ancestors are no host.
+        let process = (stores.by_host && (starts || session.state.host_process.is_none()))
             .then(|| HostProcess::find(event.host_pid))
             .flatten();
         let mut found = Self {
@@ -91,7 +92,7 @@ impl Found {
                 clear(data, &found, session, event);
             }
             // The first to hold the lock speaks: a session that has its turn already is not given another's task.
-            if session.state.turns.count == 0 {
+            if stores.heard && session.state.turns.count == 0 {
                 let mut asked = event.clone();
                 asked.project = asked.project.or_else(|| session.state.project_root.clone());
                 found.offer = offer::find(data, root, &asked, *source, own, config);
@@ -120,8 +121,9 @@ impl Found {
     }
 }
 
-/// The nearest ancestor of a working directory that holds `.git`, else the directory itself.
-fn project_of(cwd: &Redacted) -> Redacted {
+/// The project of a working directory: its nearest ancestor that holds `.git`, else itself.
+#[must_use]
+pub fn project_of(cwd: &Redacted) -> Redacted {
     let path = std::path::Path::new(cwd.as_str());
     let root = path
         .ancestors()

@@ -13,7 +13,8 @@ use super::state::{AgentState, Entry, State};
 use crate::event::Event;
 use crate::files::{self, Busy, Dir, Durability, Tail};
 
-const JOURNAL: &str = "events.jsonl";
+/// The journal's name in a session's directory.
+pub const JOURNAL: &str = "events.jsonl";
 const CHECKPOINT: &str = "state.json";
 const CHECKPOINT_NEW: &str = "state.json.new";
 const CHECKPOINT_BAD: &str = "state.json.bad";
@@ -334,11 +335,12 @@ pub struct Loaded {
     pub state: State,
     /// What was wrong with the files, as fragments that fit after "failed to".
     pub problems: Vec<String>,
+    /// `state.json` could not be read, so the journal was read from its beginning; the next hook moves it aside.
+    pub bad_checkpoint: bool,
     end: Tail,
     checkpoint_at: u64,
     /// The checkpoint's mark is of a journal that is gone.
     checkpoint_due: bool,
-    bad_checkpoint: bool,
     journal: Option<File>,
     is_partial: bool,
 }
