@@ -237,6 +237,15 @@ impl Dir {
         )?)
     }
 
+    /// Moves a file into another directory under the same name; `false` when there was none.
+    ///
+    /// # Errors
+    /// As `renameat(2)`.
+    pub fn move_to(&self, other: &Self, name: &str) -> io::Result<bool> {
+        let name = plain(name)?;
+        found(rustix::fs::renameat(&self.file, name, &other.file, name)).map(|f| f.is_some())
+    }
+
     /// Removes a file; `false` when there was none.
     ///
     /// # Errors

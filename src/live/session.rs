@@ -40,7 +40,15 @@ pub fn is_known(name: &str) -> bool {
             | CHECKPOINT_BAD
             | ACTIVE_AGENT
             | ACTIVE_AGENT_NEW
-    ) || (name.starts_with("pending-") && name.ends_with(".json"))
+    ) || name
+        .strip_prefix("pending-")
+        .is_some_and(|rest| rest.ends_with(".json") || rest.ends_with(".new"))
+}
+
+/// Whether a file holds a whole event that waits to be folded.
+#[must_use]
+pub fn is_pending(name: &str) -> bool {
+    name.starts_with("pending-") && name.ends_with(".json")
 }
 
 /// A session's live state, under its lock. There is no way to write without one.
@@ -51,7 +59,7 @@ pub struct Session {
     dir: Dir,
     /// The fold.
     pub state: State,
-    /// It was not there before.
+    /// It has no event yet.
     pub is_new: bool,
     /// What was wrong with the files, for the next entry's faults.
     pub problems: Vec<String>,
@@ -82,10 +90,7 @@ impl Session {
     /// [`NoSession`].
     pub fn lock(root: &HookRoot, key: &SessionKey, wait: Duration) -> Result<Self, NoSession> {
         for _ in 0..8 {
-            let (dir, is_new) = match root.dir().sub(key.as_str())? {
-                Some(dir) => (dir, false),
-                None => (root.dir().sub_or_make(key.as_str())?, true),
-            };
+            let dir = root.dir().sub_or_make(key.as_str())?;
             match files::acquire(dir.file(), wait) {
                 Ok(()) => {}
                 Err(Busy::Held) => return Err(NoSession::Busy),
@@ -93,7 +98,7 @@ impl Session {
             }
             // It may have been pruned between the opening and the lock.
             if dir.is_still(root.dir(), key.as_str())? {
-                return Ok(Self::load(dir, key.clone(), is_new)?);
+                return Ok(Self::load(dir, key.clone())?);
             }
         }
         Err(NoSession::Busy)
@@ -108,23 +113,22 @@ impl Session {
             return Ok(None);
         };
         match files::acquire(dir.file(), Duration::ZERO) {
-            Ok(()) if dir.is_still(root.dir(), key.as_str())? => {
-                Self::load(dir, key.clone(), false).map(Some)
-            }
+            Ok(()) if dir.is_still(root.dir(), key.as_str())? => Self::load(dir, key.clone()).map(Some),
             Ok(()) | Err(Busy::Held) => Ok(None),
             Err(Busy::Io(e)) => Err(e),
         }
     }
 
-    fn load(dir: Dir, key: SessionKey, is_new: bool) -> io::Result<Self> {
-        let mut loaded = if is_new { Loaded::default() } else { fold(&dir)? };
+    /// Also a directory that this process made is read: another hook may have had its lock first.
+    fn load(dir: Dir, key: SessionKey) -> io::Result<Self> {
+        let mut loaded = fold(&dir)?;
         if loaded.bad_checkpoint {
             dir.rename(CHECKPOINT, CHECKPOINT_BAD)?;
             loaded
                 .problems
                 .push("read state.json: it was moved to state.json.bad".to_owned());
         }
-        let is_new = is_new || loaded.state.n == 0;
+        let is_new = loaded.state.n == 0;
         let agent_file = loaded.state.running().next().is_some();
         let Loaded {
             state,
@@ -255,23 +259,15 @@ impl Session {
     /// # Errors
     /// When the directory cannot be read.
     pub fn pending(&mut self) -> io::Result<Vec<(String, Event)>> {
-        if self.is_new {
-            return Ok(Vec::new());
-        }
-        let mut names: Vec<String> = self
-            .dir
-            .entries()?
-            .into_iter()
-            .map(|e| e.name)
-            .filter(|n| n.starts_with("pending-") && n.ends_with(".json"))
-            .collect();
+        let entries = self.dir.entries()?.into_iter();
+        let mut names: Vec<String> = entries.map(|e| e.name).filter(|n| is_pending(n)).collect();
         names.sort_unstable();
         let mut events = Vec::new();
         for name in names {
             match self.dir.read(&name, MAX_FILE) {
                 Ok(Some(bytes)) => match serde_json::from_slice(&bytes) {
                     Ok(event) => events.push((name, event)),
-                    // Its hook was killed in the middle of writing it: it was never acknowledged.
+                    // It was whole when it got this name: a disk fault, or a foreign hand.
                     Err(e) => {
                         self.problems.push(format!("read {name}: {e}; it was removed"));
                         self.dir.remove(&name)?;
@@ -293,16 +289,27 @@ impl Session {
     }
 }
 
-/// Leaves an event for the next hook: the lock was not to be had in time.
+/// Leaves an event for the next hook: the lock was not to be had in time. It gets its name when it is
+/// whole, since whoever holds the lock may read it at any moment.
 ///
 /// # Errors
 /// When it cannot be written.
 pub fn leave_pending(root: &HookRoot, key: &SessionKey, mut event: Event) -> io::Result<()> {
-    let dir = root.dir().sub_or_make(key.as_str())?;
     let id = Uuid::now_v7();
     // Folded, then killed before the file was removed: it must not be folded twice.
     event.key.get_or_insert_with(|| format!("pending:{id}"));
-    dir.create_new(&format!("pending-{id}.json"), &serde_json::to_vec(&event)?)
+    let bytes = serde_json::to_vec(&event)?;
+    let (name, temp) = (format!("pending-{id}.json"), format!("pending-{id}.new"));
+    for _ in 0..8 {
+        let dir = root.dir().sub_or_make(key.as_str())?;
+        let left = dir.replace(&name, &temp, &bytes, Durability::Process);
+        // Whoever holds the lock may be a prune, which takes the directory away: then once more, in the
+        // new one. A prune that has seen the file moves it there itself, under the same name.
+        if dir.is_still(root.dir(), key.as_str())? {
+            return left;
+        }
+    }
+    Err(io::ErrorKind::NotFound.into())
 }
 
 /// What a reader finds in a session's directory.
