@@ -19,7 +19,7 @@ use crate::live::session::{self, NoSession, Session};
 use crate::log::settle;
 use crate::reply::Reply;
 
-pub use step::StepFault;
+pub use step::NotNow;
 pub use stores::Stores;
 
 /// How long a hook waits for the lock of its session, and again for that of its log.
@@ -60,14 +60,10 @@ pub fn handle(
     let kept = event.clone();
     match step::take(&mut session, event, stores, config, watch) {
         Ok(reply) => reply,
-        Err(StepFault::Later(why)) => {
+        Err(NotNow(why)) => {
             stores.fault(&why);
             drop(session);
             leave(stores, key, kept);
-            Reply::nothing()
-        }
-        Err(StepFault::Lost(why)) => {
-            stores.fault(&why);
             Reply::nothing()
         }
     }
@@ -85,27 +81,30 @@ fn leave(stores: &mut Stores, key: &SessionKey, event: Event) {
 
 /// Folds the events whose hooks could not get the lock; whether all are folded.
 pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config, watch: Stopwatch) -> bool {
-    let pending = match session.pending() {
-        Ok(pending) => pending,
-        Err(e) => {
-            stores.fault(&format!("list pending events: {e}"));
-            return true;
-        }
-    };
-    for (file, event) in pending {
-        if watch.micros() > PENDING_BUDGET {
-            return false;
-        }
-        match step::take(session, event, stores, config, watch) {
-            Ok(_) => {}
-            Err(StepFault::Later(_)) => return false,
-            Err(StepFault::Lost(why)) => stores.fault(&why),
-        }
-        if let Err(e) = session.remove_pending(&file) {
-            stores.fault(&format!("remove {file}: {e}"));
+    loop {
+        let pending = match session.pending() {
+            Ok(pending) if pending.is_empty() => return true,
+            Ok(pending) => pending,
+            Err(e) => {
+                stores.fault(&format!("list pending events: {e}"));
+                return true;
+            }
+        };
+        for (file, event) in pending {
+            if watch.micros() > PENDING_BUDGET {
+                return false;
+            }
+            if let Err(NotNow(why)) = step::take(session, event, stores, config, watch) {
+                stores.fault(&why);
+                return false;
+            }
+            if let Err(e) = session.remove_pending(&file) {
+                // It is known by its key: folded again, it changes nothing.
+                stores.fault(&format!("remove {file}: {e}"));
+                return true;
+            }
         }
     }
-    true
 }
 
 /// What is done after the answer was given: prunes what is stale. (The settlement of sessions whose host is

@@ -1,1 +1,447 @@
-//! crash.
+//! Killed at any system call, or refused any: what was acknowledged stays, the next hook works, the turn
+//! gets its ending. One run per system call of a traced run (`strace -e inject=NAME:…:when=K`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, SystemTime};
+
+use bookend::log::view::SessionView;
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Lab, hook_of};
+
+/// Sweeps run two processes at a time; one sweep is enough for the machine.
+static SWEEP: Mutex<()> = Mutex::new(());
+
+fn one_sweep() -> MutexGuard<'static, ()> {
+    SWEEP.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Whether strace works here; says so where it does not.
+fn can_trace() -> bool {
+    let tried = Command::new("strace")
+        .args(["-qq", "-o", "/dev/null", "-e", "inject=openat:signal=KILL:when=1", "true"])
+        .stderr(Stdio::null())
+        .status();
+    let works = tried.is_ok_and(|s| s.code().is_none());
+    if !works {
+        println!("SKIPPED: the sweeps need strace, and the right to trace a child");
+    }
+    works
+}
+
+/// What is swept: a machine in some state, and one event.
+struct Scene {
+    name: &'static str,
+    prepare: fn(&Lab),
+    event: &'static str,
+    fields: fn() -> Value,
+    /// The session of the event.
+    session: &'static str,
+    /// The id of its turn, for the stop that follows.
+    turn: &'static str,
+    /// Tool calls that were acknowledged before, and must each be in the log once at the end.
+    acknowledged: &'static [&'static str],
+}
+
+const SCENES: &[Scene] = &[
+    Scene {
+        name: "turn-start, a new session",
+        prepare: |_| (),
+        event: "UserPromptSubmit",
+        fields: || json!({"prompt_id": "p1", "prompt": "First"}),
+        session: "s1",
+        turn: "p1",
+        acknowledged: &[],
+    },
+    Scene {
+        name: "turn-start over an open turn",
+        prepare: |lab| {
+            lab.send("SessionStart", json!({"source": "startup", "prompt_id": null}));
+            lab.prompt("p1", "First");
+            lab.write("p1", "call-1", "/p/one.rs");
+        },
+        event: "UserPromptSubmit",
+        fields: || json!({"prompt_id": "p2", "prompt": "Second"}),
+        session: "s1",
+        turn: "p2",
+        acknowledged: &["call-1"],
+    },
+    Scene {
+        name: "post-tool with an action",
+        prepare: |lab| {
+            lab.prompt("p1", "First");
+            lab.write("p1", "call-1", "/p/one.rs");
+        },
+        event: "PostToolUse",
+        fields: || tool("s1", "p1", "call-2"),
+        session: "s1",
+        turn: "p1",
+        acknowledged: &["call-1"],
+    },
+    Scene {
+        name: "post-tool that folds two events that waited",
+        prepare: |lab| {
+            lab.prompt("p1", "First");
+            let dir = File::open(lab.hooks_dir().join("s1")).unwrap();
+            dir.lock().unwrap();
+            lab.write("p1", "call-1", "/p/one.rs");
+            lab.write("p1", "call-2", "/p/two.rs");
+        },
+        event: "PostToolUse",
+        fields: || tool("s1", "p1", "call-3"),
+        session: "s1",
+        turn: "p1",
+        acknowledged: &["call-1", "call-2"],
+    },
+    Scene {
+        name: "stop",
+        prepare: |lab| {
+            lab.prompt("p1", "First");
+            lab.write("p1", "call-1", "/p/one.rs");
+        },
+        event: "Stop",
+        fields: || stop("p1"),
+        session: "s1",
+        turn: "p1",
+        acknowledged: &["call-1"],
+    },
+    Scene {
+        name: "stop that folds a prompt and a stop that waited",
+        prepare: |lab| {
+            lab.prompt("p1", "First");
+            let dir = File::open(lab.hooks_dir().join("s1")).unwrap();
+            dir.lock().unwrap();
+            lab.stop("p1", "Done one.");
+            lab.prompt("p2", "Second");
+        },
+        event: "Stop",
+        fields: || stop("p2"),
+        session: "s1",
+        turn: "p2",
+        acknowledged: &[],
+    },
+    Scene {
+        name: "post-tool after the live state is gone",
+        prepare: |lab| {
+            lab.prompt("p1", "First");
+            lab.write("p1", "call-1", "/p/one.rs");
+            wipe(&lab.hooks_dir());
+        },
+        event: "PostToolUse",
+        fields: || tool("s1", "p1", "call-2"),
+        session: "s1",
+        turn: "p1",
+        acknowledged: &["call-1"],
+    },
+    Scene {
+        name: "session-start beside a session whose host is gone",
+        prepare: |lab| {
+            with_dead_host(lab, "old");
+            lab.send("SessionStart", json!({"source": "startup", "prompt_id": null}));
+        },
+        event: "SessionStart",
+        fields: || json!({"session_id": "s2", "source": "startup", "prompt_id": null}),
+        session: "s2",
+        turn: "p1",
+        acknowledged: &["old-call"],
+    },
+    Scene {
+        name: "pre-delegation that prunes a stale session",
+        prepare: |lab| {
+            lab.send(
+                "UserPromptSubmit",
+                json!({"session_id": "old", "prompt_id": "o1", "prompt": "Old"}),
+            );
+            lab.send("PostToolUse", tool("old", "o1", "old-call"));
+            lab.prompt("p1", "First");
+            age(&lab.hooks_dir().join("old"));
+        },
+        event: "PreToolUse",
+        fields: || {
+            json!({"tool_name": "Agent", "tool_use_id": "task-1",
+                   "tool_input": {"prompt": "x", "subagent_type": "general-purpose"}})
+        },
+        session: "s1",
+        turn: "p1",
+        acknowledged: &["old-call"],
+    },
+];
+
+fn tool(session: &str, turn: &str, call: &str) -> Value {
+    json!({"session_id": session, "prompt_id": turn, "tool_name": "Write", "tool_use_id": call,
+           "tool_input": {"file_path": format!("/p/{call}.rs"), "content": "x"},
+           "tool_response": {"type": "create", "filePath": format!("/p/{call}.rs")}})
+}
+
+fn stop(turn: &str) -> Value {
+    json!({"prompt_id": turn, "stop_hook_active": false, "last_assistant_message": "Done.", "background_tasks": []})
+}
+
+/// A session with an open turn, whose host process has ended.
+fn with_dead_host(lab: &Lab, session: &str) {
+    let mut host = Command::new("sleep").arg("60").spawn().unwrap();
+    let prompt = json!({"session_id": session, "prompt_id": "o1", "prompt": "Old"});
+    for (event, fields) in [("UserPromptSubmit", prompt), ("PostToolUse", tool(session, "o1", "old-call"))] {
+        let base = json!({"cwd": lab.project(), "hook_event_name": event});
+        lab.call(hook_of(event), &crate::harness::with(base, fields))
+            .env("CLAUDE_PID", &host.id().to_string())
+            .env("CLAUDE_PROJECT_DIR", &lab.project().to_string_lossy())
+            .run()
+            .ok();
+    }
+    host.kill().unwrap();
+    host.wait().unwrap();
+}
+
+#[expect(clippy::disallowed_methods, reason = "files are made old here, by the machine's clock")]
+fn age(dir: &Path) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let file = File::open(entry.unwrap().path()).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(3 * 60 * 60)).unwrap();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the lab's own directory")]
+fn wipe(dir: &Path) {
+    if dir.exists() {
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+}
+
+/// Everything below the two stores, to be put back before each run.
+struct Snapshot(Vec<(PathBuf, Option<(Vec<u8>, SystemTime)>)>);
+
+impl Snapshot {
+    fn take(lab: &Lab) -> Self {
+        let mut all = Vec::new();
+        for root in [lab.hooks_dir(), lab.data_dir()] {
+            for entry in walkdir::WalkDir::new(&root).into_iter().filter_map(Result::ok) {
+                let path = entry.path().to_owned();
+                let content = entry
+                    .file_type()
+                    .is_file()
+                    .then(|| (std::fs::read(&path).unwrap(), entry.metadata().unwrap().modified().unwrap()));
+                all.push((path, content));
+            }
+        }
+        Self(all)
+    }
+
+    fn restore(&self, lab: &Lab) {
+        wipe(&lab.hooks_dir());
+        wipe(&lab.data_dir());
+        for (path, content) in &self.0 {
+            match content {
+                None => std::fs::DirBuilder::new().mode(0o700).create(path).unwrap(),
+                Some((bytes, modified)) => {
+                    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path).unwrap();
+                    std::io::Write::write_all(&mut file, bytes).unwrap();
+                    file.set_modified(*modified).unwrap();
+                }
+            }
+        }
+    }
+
+    /// The logs as they were.
+    fn logs(&self) -> impl Iterator<Item = (&Path, &[u8])> {
+        let files = self.0.iter().filter(|(path, _)| path.ends_with("log.jsonl"));
+        files.filter_map(|(path, content)| Some((path.as_path(), content.as_ref()?.0.as_slice())))
+    }
+}
+
+/// One system call of a run: its name and which call of that name it is.
+type Point = (String, usize);
+
+/// The scene's hook under strace with these options.
+fn strace(lab: &Lab, scene: &Scene, options: &[&str]) -> Answer {
+    let base = json!({
+        "session_id": "s1", "prompt_id": "p1", "cwd": lab.project(), "hook_event_name": scene.event,
+        "transcript_path": "/home/dev/.claude/projects/p/s1.jsonl",
+    });
+    let payload = lab.path("payload.json");
+    let text = crate::harness::with(base, (scene.fields)()).to_string();
+    write(&payload, text.as_bytes());
+    let output = lab
+        .command("strace")
+        .arg("-qq")
+        .args(options)
+        .arg(crate::harness::executable(hook_of(scene.event)))
+        .args(["--host", "claude-code"])
+        .env("CLAUDE_PROJECT_DIR", lab.project())
+        .stdin(File::open(&payload).unwrap())
+        .output()
+        .unwrap();
+    Answer::of(output)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the lab's own files")]
+fn write(path: &Path, bytes: &[u8]) {
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// The traced run's lines, from the first look at stdin on: what came before is the loader's.
+fn trace(lab: &Lab, scene: &Scene, options: &[&str]) -> (Vec<String>, Vec<Point>) {
+    let out = lab.path("trace");
+    let mut all = vec!["-o", out.to_str().unwrap(), "-y", "-s", "96"];
+    all.extend(options);
+    strace(lab, scene, &all).ok();
+    let text = std::fs::read_to_string(&out).unwrap();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut lines, mut points) = (Vec::new(), Vec::new());
+    for line in text.lines().filter(|l| l.starts_with(|c: char| c.is_ascii_lowercase())) {
+        let name = line.split('(').next().unwrap().to_owned();
+        let count = counts.entry(name.clone()).or_default();
+        *count += 1;
+        if !lines.is_empty() || line.contains("POLLIN") {
+            points.push((name, *count));
+            lines.push(line.to_owned());
+        }
+    }
+    assert!(points.len() > 20, "{text}");
+    (lines, points)
+}
+
+/// Runs `check` for every point of a scene, two at a time; how many of them failed.
+fn sweep<T: Sync>(scene: &Scene, points: &[T], check: impl Fn(&Lab, &Snapshot, &T) + Sync) -> usize {
+    let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let lab = Lab::new();
+                (scene.prepare)(&lab);
+                let snapshot = Snapshot::take(&lab);
+                while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    snapshot.restore(&lab);
+                    // One that fails has said so; the others tell more.
+                    let one = std::panic::AssertUnwindSafe(|| check(&lab, &snapshot, point));
+                    let bad = std::panic::catch_unwind(one).is_err();
+                    failed.fetch_add(usize::from(bad), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    failed.into_inner()
+}
+
+fn inject(name: &str, what: &str, when: usize) -> Vec<String> {
+    // (`--seccomp-bpf` would be faster, and injects nothing at all on some kernels.)
+    ["-o", "/dev/null", "-e", &format!("trace={name}"), "-e", &format!("inject={name}:{what}:when={when}")]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+/// The logs are whole: what was acknowledged is still their beginning, and every line is a record at its place.
+fn assert_logs_whole(lab: &Lab, before: &Snapshot, place: &str) {
+    for (path, old) in before.logs() {
+        let now = std::fs::read(path).unwrap_or_default();
+        assert!(now.starts_with(old), "{place}: the log lost what it had: {}", path.display());
+    }
+    for id in lab.log_ids() {
+        let Some(view) = SessionView::read(&lab.data(), &id).unwrap() else { continue };
+        assert!(view.problems.is_empty(), "{place}: {:?}", view.problems);
+        let mut offset = 0;
+        let path = lab.data_dir().join("log").join(id.as_str()).join("log.jsonl");
+        let text = std::fs::read_to_string(path).unwrap();
+        for (record, line) in lab.records(&id).iter().zip(text.lines()) {
+            assert_eq!(record.seq, offset, "{place}: {line}");
+            offset += line.len() as u64 + 1;
+        }
+    }
+}
+
+/// Every tool call in all logs, late ones too.
+fn calls(lab: &Lab) -> Vec<String> {
+    let mut all = Vec::new();
+    for id in lab.log_ids() {
+        let Some(view) = SessionView::read(&lab.data(), &id).unwrap() else { continue };
+        for turn in &view.turns {
+            let late = turn.late.iter().filter_map(|l| l.action.as_ref());
+            for action in turn.actions.iter().map(|a| &a.action).chain(late) {
+                all.extend(action.call.as_ref().map(|c| c.as_str().to_owned()));
+            }
+        }
+    }
+    all.sort();
+    all
+}
+
+/// What happens after a killed or refused hook: the next hooks of the session work, and the turn ends.
+fn go_on(lab: &Lab, before: &Snapshot, scene: &Scene, place: &str) {
+    assert_logs_whole(lab, before, place);
+    lab.send("PostToolUse", tool(scene.session, scene.turn, "next-call"));
+    assert_logs_whole(lab, before, place);
+    lab.send("Stop", crate::harness::with(stop(scene.turn), json!({"session_id": scene.session})));
+    assert_logs_whole(lab, before, place);
+
+    let all = calls(lab);
+    let once: BTreeSet<&String> = all.iter().collect();
+    assert_eq!(all.len(), once.len(), "{place}: an action twice: {all:?}");
+    for call in scene.acknowledged.iter().chain(&["next-call"]) {
+        assert!(all.iter().any(|c| c == call), "{place}: {call} is missing: {all:?}");
+    }
+    let state = lab.state(scene.session);
+    assert!(state.turns.open().is_none(), "{place}: {:?}", state.turns);
+    let numbers: Vec<u64> = lab.entries(scene.session).iter().map(|e| e.n).collect();
+    assert!(numbers.is_sorted_by(|a, b| a < b), "{place}: {numbers:?}");
+    let log = lab.log_of(scene.session);
+    for turn in &log.turns {
+        assert_ne!(turn.status, "in_progress", "{place}: {turn:#?}");
+    }
+    assert_eq!(log.turns.last().unwrap().status, "completed", "{place}");
+    // The stop above may come after the killed one's; an earlier turn has heard its stop once.
+    let earlier = log.turns.iter().rev().skip(1).flat_map(|t| &t.late);
+    let said: Vec<_> = earlier.filter(|l| l.message.is_some()).collect();
+    assert!(said.is_empty(), "{place}: {said:?}");
+    let open: Vec<_> = lab.open_entries().into_iter().filter(|e| e.session == log.session_id).collect();
+    assert!(open.is_empty(), "{place}: {open:?}");
+    assert_only_known_names(lab, place);
+}
+
+fn assert_only_known_names(lab: &Lab, place: &str) {
+    for (root, depth) in [(lab.hooks_dir(), 2), (lab.data_dir(), 3)] {
+        for entry in walkdir::WalkDir::new(root).into_iter().map(Result::unwrap) {
+            let name = entry.file_name().to_str().unwrap();
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+            let expected = if entry.file_type().is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(mode, expected, "{place}: {}", entry.path().display());
+            assert!(entry.depth() <= depth, "{place}: {}", entry.path().display());
+            assert!(!name.ends_with(".bad"), "{place}: {}", entry.path().display());
+        }
+    }
+}
+
+#[test]
+fn a_hook_killed_at_any_system_call_loses_nothing_that_was_acknowledged() {
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    let mut failed = 0;
+    for scene in SCENES {
+        let lab = Lab::new();
+        (scene.prepare)(&lab);
+        let (_, points) = trace(&lab, scene, &[]);
+        let points: Vec<Point> = points.into_iter().filter(|(name, _)| name != "exit_group").collect();
+        let began = std::time::Instant::now();
+        let killed = AtomicUsize::new(0);
+        failed += sweep(scene, &points, |lab, before, (name, when)| {
+            let options = inject(name, "signal=KILL", *when);
+            let options: Vec<&str> = options.iter().map(String::as_str).collect();
+            let code = strace(lab, scene, &options).code;
+            assert!(matches!(code, None | Some(0)), "{name} {when}: {code:?}");
+            killed.fetch_add(usize::from(code.is_none()), Ordering::Relaxed);
+            go_on(lab, before, scene, &format!("{}: killed at {name} {when}", scene.name));
+        });
+        let killed = killed.into_inner();
+        println!("{}: {killed} kills, {:.1} s", scene.name, began.elapsed().as_secs_f32());
+        // A run may take a call less than the traced one.
+        assert!(killed * 10 >= points.len() * 9, "{killed} of {}", points.len());
+    }
+    assert_eq!(failed, 0, "kill points that lost something");
+}

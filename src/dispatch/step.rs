@@ -2,6 +2,8 @@
 
 use std::io;
 
+use rustix::io::Errno;
+
 use super::{HOOK_WAIT, offer, stores::Stores};
 use crate::clock::Stopwatch;
 use crate::config::Config;
@@ -16,33 +18,29 @@ use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
 use crate::log::ledger::{Ledger, NoLedger};
 use crate::log::open::OpenEntry;
-use crate::log::record::{Body, By};
+use crate::log::record::{Body, By, Record};
 use crate::log::turns::Mark;
 use crate::log::{settle, view::SessionView};
 use crate::redact::Redacted;
 use crate::reply::{MAX_CONTEXT, Reply, Verdict};
 use crate::task::{Todos, limit};
 
-/// Why an event was not taken in.
+/// An event that was not taken in now, and why: somebody holds the log, there is no space, the journal
+/// cannot be written. It is kept and tried again; what is in the log by then is not written twice.
 #[derive(Debug)]
-pub enum StepFault {
-    /// It can be tried again: somebody holds the log, or there is no space now.
-    Later(String),
-    /// Its journal cannot be written.
-    Lost(String),
-}
+pub struct NotNow(pub String);
 
 /// Takes one event in.
 ///
 /// # Errors
-/// [`StepFault`]; log and journal are then as before.
+/// [`NotNow`]; the journal is then as before.
 pub(super) fn take(
     session: &mut Session,
     mut event: Event,
     stores: &mut Stores,
     config: &Config,
     watch: Stopwatch,
-) -> Result<Reply, StepFault> {
+) -> Result<Reply, NotNow> {
     if let Some(seen) = event.key.as_ref().and_then(|k| session.state.seen(k)) {
         // A duplicate changes nothing; a denial is repeated, context and notices are not.
         let verdict = seen
@@ -76,7 +74,8 @@ pub(super) fn take(
     let due = found.reborn || matches!(event.kind, Kind::SessionStart { .. } | Kind::Prompt { .. });
     session
         .append(entry, due)
-        .map_err(|e| fault("write the journal", &e))?;
+        .map_err(|e| NotNow(format!("write the journal: {e}")))?;
+    stores.faults.append(&mut session.problems);
     if let Some(offer) = found.offer.filter(|o| o.ends && plan.took_over.is_some()) {
         end_offered(stores, &offer, session.state.log.as_ref());
     }
@@ -113,6 +112,11 @@ impl Found {
             log = data.by_host(event.host, session.key.as_str()).ok().flatten();
             if let Some(id) = &log {
                 restore(&mut session.state, data, id);
+                // What comes from the log is in no journal: kept before the first entry is.
+                if let Err(e) = session.checkpoint() {
+                    let what = format!("keep what the log knows: {e}");
+                    stores.faults.push(what);
+                }
             }
         }
         session.is_new = false;
@@ -227,7 +231,7 @@ fn write(
     stores: &mut Stores,
     config: &Config,
     found: &Found,
-) -> Result<Written, StepFault> {
+) -> Result<Written, NotNow> {
     let mut draft = draft(event, &session.state, config, found);
     let mut caught = Vec::new();
     let mut log = session.state.log.clone();
@@ -244,14 +248,14 @@ fn write(
             }
         }
     }
-    if let (Some(data), Some(end), false) = (&stores.data, log.as_mut(), draft.records.is_empty()) {
-        match Ledger::open(data, &end.session, By::Hook, true, HOOK_WAIT) {
+    if let (Some(data), Some(end)) = (&stores.data, log.as_mut())
+        && (!draft.records.is_empty() || ends(event))
+    {
+        match Ledger::open(data, &end.session, By::Hook, !draft.records.is_empty(), HOOK_WAIT) {
             Ok(Some(mut ledger)) => {
-                caught = ledger.catch_up(end.end).unwrap_or_default();
-                if !caught.is_empty() {
-                    session.state.take_marks(&caught);
-                    draft = self::draft(event, &session.state, config, found);
-                }
+                let tail = ledger.since(end.end).unwrap_or_default();
+                let logged;
+                (caught, logged) = catch_up(&tail, session, event, config, found, &mut draft);
                 let written = record(
                     &mut ledger,
                     data,
@@ -259,16 +263,17 @@ fn write(
                     &session.key,
                     &draft,
                     session.state.log.is_none(),
+                    logged,
                     &end.session,
                 );
                 match written {
                     Ok(()) => end.end = ledger.end(),
-                    Err(e) => return_or_note(stores, "write the session log", &e)?,
+                    Err(e) => later_or_note(stores, "write the session log", &e)?,
                 }
             }
             Ok(None) => {}
-            Err(NoLedger::Busy) => return Err(StepFault::Later(NoLedger::Busy.to_string())),
-            Err(NoLedger::Io(e)) => return_or_note(stores, "open the session log", &e)?,
+            Err(NoLedger::Busy) => return Err(NotNow(NoLedger::Busy.to_string())),
+            Err(NoLedger::Io(e)) => later_or_note(stores, "open the session log", &e)?,
         }
     }
     let Draft {
@@ -286,6 +291,44 @@ fn write(
         entry,
         after,
     })
+}
+
+/// Events that end a turn which only the log may know of: its hook was killed before its journal entry.
+fn ends(event: &Event) -> bool {
+    matches!(
+        event.kind,
+        Kind::SessionStart { .. } | Kind::SessionEnd { .. } | Kind::Interrupt
+    )
+}
+
+/// Takes in what the log grew by and drafts anew: from a model, a settlement, or a hook that was killed
+/// before its journal entry. Whether that hook's event was this one, which then comes again from its
+/// pending file and is in the log already.
+fn catch_up(
+    tail: &[Record],
+    session: &mut Session,
+    event: &Event,
+    config: &Config,
+    found: &Found,
+    draft: &mut Draft,
+) -> (Vec<Mark>, bool) {
+    let own = |r: &Record| r.by == By::Hook && r.at == event.at;
+    let (before, from_own) = tail.split_at(tail.iter().position(own).unwrap_or(tail.len()));
+    let mut caught = Vec::new();
+    for part in [before, from_own] {
+        let marks: Vec<Mark> = part.iter().filter_map(|r| r.body.mark(r.at)).collect();
+        let is_there = |body: &Body| part.iter().any(|r| own(r) && r.body == *body);
+        if !draft.records.is_empty() && draft.records.iter().all(is_there) {
+            caught.extend(marks);
+            return (caught, true);
+        }
+        if !marks.is_empty() {
+            session.state.take_marks(&marks);
+            *draft = self::draft(event, &session.state, config, found);
+            caught.extend(marks);
+        }
+    }
+    (caught, false)
 }
 
 struct Draft {
@@ -381,7 +424,8 @@ fn changes(before: &State, after: &State) -> Vec<Body> {
     records
 }
 
-/// `open/` entry first, then the log; an entry that is no longer true goes last.
+/// `open/` entry first, then the log; an entry that is no longer true goes last. `logged`: the log has it.
+#[expect(clippy::too_many_arguments, reason = "one caller, which holds all of it in one place")]
 fn record(
     ledger: &mut Ledger,
     data: &DataDir,
@@ -389,9 +433,13 @@ fn record(
     key: &SessionKey,
     draft: &Draft,
     unknown: bool,
+    logged: bool,
     id: &SessionId,
 ) -> io::Result<()> {
     let mut records = draft.records.clone();
+    if records.is_empty() {
+        return Ok(());
+    }
     if ledger.is_new() {
         records.insert(0, opening(event, draft, id));
     }
@@ -408,7 +456,11 @@ fn record(
     if touches && draft.after.unfinished() {
         data.set_open(&open_entry(event, key, draft, id))?;
     }
-    ledger.append(records, event.at)?;
+    if !logged {
+        ledger.append(records, event.at)?;
+    } else if records.iter().any(Body::is_final) {
+        ledger.sync()?;
+    }
     if touches && !draft.after.unfinished() && draft.before_unfinished {
         data.remove_open(id)?;
     }
@@ -513,20 +565,17 @@ fn answered(reply: &Reply, after: &State, told: bool) -> Answered {
     }
 }
 
-/// No space now: the event is kept and tried again. Any other fault of the durable store: the live state
-/// goes on without it.
-fn return_or_note(stores: &mut Stores, what: &str, e: &io::Error) -> Result<(), StepFault> {
-    match e.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Err(StepFault::Later(format!("{what}: {e}")))
+/// What may pass (no space, no descriptor, a disk's fault): the event is kept and tried again. Any other
+/// fault of the durable store: the live state goes on without it.
+fn later_or_note(stores: &mut Stores, what: &str, e: &io::Error) -> Result<(), NotNow> {
+    match Errno::from_io_error(e) {
+        Some(Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::MFILE | Errno::NFILE | Errno::NOMEM) => {
+            Err(NotNow(format!("{what}: {e}")))
         }
+        _ if e.kind() == io::ErrorKind::StorageFull => Err(NotNow(format!("{what}: {e}"))),
         _ => {
             stores.fault(&format!("{what}: {e}"));
             Ok(())
         }
     }
-}
-
-fn fault(what: &str, e: &io::Error) -> StepFault {
-    StepFault::Lost(format!("{what}: {e}"))
 }

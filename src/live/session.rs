@@ -27,6 +27,8 @@ const MAX_JOURNAL: u64 = 1024 * 1024;
 const KEPT_JOURNAL: u64 = 256 * 1024;
 /// Largest checkpoint and pending event that is read.
 const MAX_FILE: u64 = 8 * 1024 * 1024;
+/// Pending events that are read at once.
+const PENDING_AT_ONCE: usize = 64;
 
 /// Every file that is ours in a session's directory: what a prune may unlink.
 #[must_use]
@@ -155,7 +157,8 @@ impl Session {
         &self.dir
     }
 
-    /// Appends an entry and folds it in; writes a checkpoint when one is due or asked for.
+    /// Appends an entry and folds it in; writes a checkpoint when one is due or asked for. One that cannot
+    /// be written is a problem and no more: the journal has the entry.
     ///
     /// # Errors
     /// When the entry is not in the journal; the state is then as before.
@@ -168,8 +171,10 @@ impl Session {
         self.end = Tail { end, torn: 0 };
         self.state.apply(&entry);
         self.show_agent();
-        if checkpoint || end.saturating_sub(self.checkpoint_at) > MAX_TAIL {
-            self.checkpoint()?;
+        if (checkpoint || end.saturating_sub(self.checkpoint_at) > MAX_TAIL)
+            && let Err(e) = self.checkpoint()
+        {
+            self.problems.push(format!("write the checkpoint: {e}"));
         }
         Ok(())
     }
@@ -254,7 +259,8 @@ impl Session {
         }
     }
 
-    /// The events whose hooks could not get the lock, oldest first, with their file names.
+    /// The events whose hooks could not get the lock, oldest first, with their file names; not more than
+    /// a hook folds at once.
     ///
     /// # Errors
     /// When the directory cannot be read.
@@ -262,6 +268,7 @@ impl Session {
         let entries = self.dir.entries()?.into_iter();
         let mut names: Vec<String> = entries.map(|e| e.name).filter(|n| is_pending(n)).collect();
         names.sort_unstable();
+        names.truncate(PENDING_AT_ONCE);
         let mut events = Vec::new();
         for name in names {
             match self.dir.read(&name, MAX_FILE) {

@@ -1,6 +1,6 @@
 //! The log file of one session, locked, as a writer holds it: read what it grew by, then append.
 //!
-//! The live state caches the turns up to a byte offset; [`Ledger::catch_up`] reads what was written behind
+//! The live state caches the turns up to a byte offset; [`Ledger::since`] reads what was written behind
 //! that: by a model, by a settlement, or by a hook that was killed between log and journal.
 
 use std::fmt;
@@ -15,7 +15,6 @@ use uuid::Uuid;
 use super::data_dir::DataDir;
 use super::id::SessionId;
 use super::record::{Body, By, Record, VERSION};
-use super::turns::Mark;
 use crate::files::{self, Busy, Tail};
 
 /// The file's name in the session's directory.
@@ -29,7 +28,6 @@ pub struct Ledger {
     file: File,
     tail: Tail,
     by: By,
-    is_new: bool,
 }
 
 /// Why a log cannot be written now.
@@ -90,14 +88,13 @@ impl Ledger {
             file,
             tail,
             by,
-            is_new: len == 0,
         }))
     }
 
-    /// Whether nothing was ever written to it.
+    /// Whether it has no record yet; a torn one is none.
     #[must_use]
     pub fn is_new(&self) -> bool {
-        self.is_new
+        self.tail.end == 0
     }
 
     /// Where the next record will stand.
@@ -111,6 +108,9 @@ impl Ledger {
     /// # Errors
     /// When it cannot be read.
     pub fn since(&self, offset: u64) -> io::Result<Vec<Record>> {
+        if offset == self.tail.end {
+            return Ok(Vec::new());
+        }
         let from = if offset > self.tail.end { 0 } else { offset };
         let from = from.max(self.tail.end.saturating_sub(MAX_CATCH_UP));
         let mut bytes = vec![0; usize::try_from(self.tail.end - from).unwrap_or(0)];
@@ -118,21 +118,6 @@ impl Ledger {
         Ok(bytes
             .split(|b| *b == b'\n')
             .filter_map(|line| serde_json::from_slice(line).ok())
-            .collect())
-    }
-
-    /// What happened to the turns behind `offset`.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn catch_up(&self, offset: u64) -> io::Result<Vec<Mark>> {
-        if offset == self.tail.end {
-            return Ok(Vec::new());
-        }
-        Ok(self
-            .since(offset)?
-            .iter()
-            .filter_map(|r| r.body.mark(r.at))
             .collect())
     }
 
@@ -160,10 +145,17 @@ impl Ledger {
             end: files::append(&self.file, self.tail, &lines)?,
             torn: 0,
         };
-        self.is_new = false;
         if must_last {
-            self.file.sync_data()?;
+            self.sync()?;
         }
         Ok(self.tail.end)
+    }
+
+    /// Makes what was written outlive a power cut.
+    ///
+    /// # Errors
+    /// As `fdatasync(2)`.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
     }
 }
