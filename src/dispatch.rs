@@ -8,6 +8,7 @@ pub mod offer;
 mod step;
 mod stores;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
@@ -81,15 +82,19 @@ fn leave(stores: &mut Stores, key: &SessionKey, event: Event) {
 
 /// Folds the events whose hooks could not get the lock; whether all are folded.
 pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config, watch: Stopwatch) -> bool {
+    let mut stuck = BTreeSet::new();
     loop {
-        let pending = match session.pending() {
-            Ok(pending) if pending.is_empty() => return true,
+        let mut pending = match session.pending() {
             Ok(pending) => pending,
             Err(e) => {
                 stores.fault(&format!("list pending events: {e}"));
-                return true;
+                return false;
             }
         };
+        pending.retain(|(file, _)| !stuck.contains(file));
+        if pending.is_empty() {
+            return true;
+        }
         for (file, event) in pending {
             if watch.micros() > PENDING_BUDGET {
                 return false;
@@ -101,7 +106,7 @@ pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config,
             if let Err(e) = session.remove_pending(&file) {
                 // It is known by its key: folded again, it changes nothing.
                 stores.fault(&format!("remove {file}: {e}"));
-                return true;
+                stuck.insert(file);
             }
         }
     }

@@ -103,7 +103,11 @@ fn assert_whole(lab: &Lab) {
         let path = lab.data_dir().join("log").join(id.as_str()).join("log.jsonl");
         let mut ids = BTreeSet::new();
         let mut offset = 0_u64;
-        for (line, record) in std::fs::read_to_string(path).unwrap().lines().zip(lab.records(&id)) {
+        for (line, record) in std::fs::read_to_string(path)
+            .unwrap()
+            .lines()
+            .zip(lab.records(&id))
+        {
             assert_eq!(record.seq, offset, "{line}");
             assert!(ids.insert(record.id.clone()), "an id twice: {line}");
             offset += line.len() as u64 + 1;
@@ -152,7 +156,9 @@ fn two_hundred_tools_sixteen_at_once_are_each_counted_and_each_logged_once() {
     fold_what_waits(&lab, "s1");
     assert_eq!(count(&lab, "s1", "PostToolUse"), 200);
     let log = lab.log_of("s1");
-    let expected: Vec<_> = (0..200).map(|i| ("Much".to_owned(), format!("call-{i:03}"))).collect();
+    let expected: Vec<_> = (0..200)
+        .map(|i| ("Much".to_owned(), format!("call-{i:03}")))
+        .collect();
     assert_eq!(calls(&log), expected);
     lab.stop("p1", "Done.");
     let log = lab.log_of("s1");
@@ -160,7 +166,11 @@ fn two_hundred_tools_sixteen_at_once_are_each_counted_and_each_logged_once() {
     assert!(lab.open_entries().is_empty());
     assert_whole(&lab);
     let numbers: Vec<u64> = lab.entries("s1").iter().map(|e| e.n).collect();
-    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "no number twice");
+    assert_eq!(
+        numbers,
+        (1..=numbers.len() as u64).collect::<Vec<_>>(),
+        "no number twice"
+    );
     assert!(lab.faults().is_empty(), "{:?}", lab.faults());
 }
 
@@ -171,7 +181,10 @@ fn sixteen_sessions_at_once_keep_their_turns_apart() {
     together(16, |i| {
         let s = format!("session-{i}");
         let turn = format!("p-{i}");
-        lab.send("SessionStart", json!({"session_id": s, "source": "startup", "prompt_id": null}));
+        lab.send(
+            "SessionStart",
+            json!({"session_id": s, "source": "startup", "prompt_id": null}),
+        );
         lab.send(
             "UserPromptSubmit",
             json!({"session_id": s, "prompt_id": turn, "prompt": format!("Prompt of {s}")}),
@@ -184,7 +197,10 @@ fn sixteen_sessions_at_once_keep_their_turns_apart() {
             json!({"session_id": s, "prompt_id": turn, "stop_hook_active": false,
                    "last_assistant_message": format!("Done in {s}"), "background_tasks": []}),
         );
-        lab.send("SessionEnd", json!({"session_id": s, "prompt_id": null, "reason": "other"}));
+        lab.send(
+            "SessionEnd",
+            json!({"session_id": s, "prompt_id": null, "reason": "other"}),
+        );
     });
     for i in 0..16 {
         let s = format!("session-{i}");
@@ -192,7 +208,10 @@ fn sixteen_sessions_at_once_keep_their_turns_apart() {
         let log = lab.log_of(&s);
         assert_eq!(log.turns.len(), 1, "{s}");
         assert_eq!(log.turns[0].status, "completed", "{s}");
-        assert_eq!(log.turns[0].response.as_ref().unwrap().as_str(), format!("Done in {s}"));
+        assert_eq!(
+            log.turns[0].response.as_ref().unwrap().as_str(),
+            format!("Done in {s}")
+        );
         let title = format!("Prompt of {s}");
         let expected: Vec<_> = (0..16).map(|c| (title.clone(), format!("{s}-{c:02}"))).collect();
         assert_eq!(calls(&log), expected, "{s}");
@@ -243,10 +262,24 @@ fn hooks_of_all_kinds_in_parallel_lose_nothing() {
         let ends: Vec<_> = log
             .turns
             .iter()
-            .map(|t| (t.query_title.as_str(), t.status, t.response.as_ref().map_or("", |r| r.as_str())))
+            .map(|t| {
+                (
+                    t.query_title.as_str(),
+                    t.status,
+                    t.response.as_ref().map_or("", |r| r.as_str()),
+                )
+            })
             .collect();
-        assert_eq!(ends, [("One", "completed", "Done one."), ("Two", "completed", "Done two.")]);
-        let mut expected: Vec<_> = (10..18).map(|i| ("One".to_owned(), format!("call-{i}"))).collect();
+        assert_eq!(
+            ends,
+            [
+                ("One", "completed", "Done one."),
+                ("Two", "completed", "Done two.")
+            ]
+        );
+        let mut expected: Vec<_> = (10..18)
+            .map(|i| ("One".to_owned(), format!("call-{i}")))
+            .collect();
         expected.sort();
         assert_eq!(calls(&log), expected, "round {round}");
         assert_eq!(lab.state("s1").running().count(), 0);
@@ -323,9 +356,14 @@ fn while_somebody_holds_the_lock_hooks_answer_and_what_they_saw_is_folded_later(
     std::thread::sleep(Duration::from_secs(1).saturating_sub(began.elapsed()));
     drop(dir);
     lab.send("PostToolUse", tool("s1", "p1", "call-30"));
-    println!("hooks needed besides the next one: {}", fold_what_waits(&lab, "s1"));
+    println!(
+        "hooks needed besides the next one: {}",
+        fold_what_waits(&lab, "s1")
+    );
     assert_eq!(count(&lab, "s1", "PostToolUse"), 31);
-    let expected: Vec<_> = (0..31).map(|i| ("Held".to_owned(), format!("call-{i:02}"))).collect();
+    let expected: Vec<_> = (0..31)
+        .map(|i| ("Held".to_owned(), format!("call-{i:02}")))
+        .collect();
     assert_eq!(calls(&lab.log_of("s1")), expected);
     lab.stop("p1", "Done.");
     assert_eq!(lab.log_of("s1").turns[0].status, "completed");
@@ -336,7 +374,10 @@ fn while_somebody_holds_the_lock_hooks_answer_and_what_they_saw_is_folded_later(
 fn a_lock_that_is_held_before_a_session_has_any_event_loses_none() {
     let _one = crowd();
     let lab = Lab::new();
-    lab.send("SessionStart", json!({"session_id": "other", "source": "startup"}));
+    lab.send(
+        "SessionStart",
+        json!({"session_id": "other", "source": "startup"}),
+    );
     let path = lab.hooks_dir().join("s1");
     std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700)
         .create(&path)
@@ -353,7 +394,11 @@ fn a_lock_that_is_held_before_a_session_has_any_event_loses_none() {
     lab.stop("p1", "Done.");
     assert!(pending(&lab, "s1").is_empty());
     let log = lab.log_of("s1");
-    let titles: Vec<_> = log.turns.iter().map(|t| (t.query_title.as_str(), t.status)).collect();
+    let titles: Vec<_> = log
+        .turns
+        .iter()
+        .map(|t| (t.query_title.as_str(), t.status))
+        .collect();
     assert!(titles.contains(&("First", "completed")), "{titles:?}");
     assert_eq!(calls(&log).len(), 1);
 }
@@ -367,7 +412,6 @@ fn stale_session(lab: &Lab, session: &str) {
     age(lab, session);
 }
 
-#[expect(clippy::disallowed_methods, reason = "files are made old here, by the machine's clock")]
 fn age(lab: &Lab, session: &str) {
     let then = std::time::SystemTime::now() - Duration::from_secs(3 * 60 * 60);
     for entry in std::fs::read_dir(lab.hooks_dir().join(session)).unwrap() {
@@ -415,7 +459,9 @@ fn a_prune_beside_late_events_loses_neither_turn_nor_event() {
                     now: bookend::clock::now(),
                 };
                 let watch = bookend::clock::Stopwatch::start();
-                dispatch::prune(&mut stores, &config, options, watch).unwrap().unwrap();
+                dispatch::prune(&mut stores, &config, options, watch)
+                    .unwrap()
+                    .unwrap();
             }
         }
     });
@@ -480,7 +526,10 @@ fn an_event_that_was_left_while_its_session_was_being_pruned_is_kept() {
 #[test]
 fn a_stale_session_whose_only_event_still_waits_is_folded_before_it_is_pruned() {
     let lab = Lab::new();
-    lab.send("SessionStart", json!({"session_id": "other", "source": "startup"}));
+    lab.send(
+        "SessionStart",
+        json!({"session_id": "other", "source": "startup"}),
+    );
     let root = lab.root().unwrap();
     let late = read(&lab, "PostToolUse", tool("s1", "p1", "late"));
     session::leave_pending(&root, &late.key, late.event).unwrap();
@@ -493,7 +542,10 @@ fn a_stale_session_whose_only_event_still_waits_is_folded_before_it_is_pruned() 
     let log = lab.log_of("s1");
     assert_eq!(calls(&log).len(), 1);
     assert_eq!((log.turns[0].status, log.turns[0].presumed), ("failed", true));
-    assert!(lab.open_entries().iter().all(|e| e.settled), "its turn has had its end");
+    assert!(
+        lab.open_entries().iter().all(|e| e.settled),
+        "its turn has had its end"
+    );
 }
 
 #[test]

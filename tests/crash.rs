@@ -1,5 +1,9 @@
 //! Killed at any system call, or refused any: what was acknowledged stays, the next hook works, the turn
 //! gets its ending. One run per system call of a traced run (`strace -e inject=NAME:…:when=K`).
+//!
+//! A call that changes nothing on disk leaves the state that the next one finds, so that killing at those
+//! that change something, and at the exit, is killing everywhere; `BOOKEND_FULL_SWEEP=1` does it at every
+//! call all the same, and refuses each call with each error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,10 +26,22 @@ fn one_sweep() -> MutexGuard<'static, ()> {
     SWEEP.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// Every pair of call and error, rather than one of each kind: what the CI does.
+fn full() -> bool {
+    std::env::var("BOOKEND_FULL_SWEEP").is_ok()
+}
+
 /// Whether strace works here; says so where it does not.
 fn can_trace() -> bool {
     let tried = Command::new("strace")
-        .args(["-qq", "-o", "/dev/null", "-e", "inject=openat:signal=KILL:when=1", "true"])
+        .args([
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            "inject=openat:signal=KILL:when=1",
+            "true",
+        ])
         .stderr(Stdio::null())
         .status();
     let works = tried.is_ok_and(|s| s.code().is_none());
@@ -33,6 +49,43 @@ fn can_trace() -> bool {
         println!("SKIPPED: the sweeps need strace, and the right to trace a child");
     }
     works
+}
+
+/// The least that holds after a refusal that does not pass: the logs are whole, the hooks work, no turn is
+/// open in the live state, and what was not written is told.
+fn go_on_without_log(lab: &Lab, before: &Snapshot, scene: &Scene, place: &str) {
+    lab.send("PostToolUse", tool(scene.session, scene.turn, "next-call"));
+    lab.send(
+        "Stop",
+        crate::harness::with(stop(scene.turn), json!({"session_id": scene.session})),
+    );
+    assert_logs_whole(lab, before, place);
+    let state = lab.state(scene.session);
+    assert!(state.turns.open().is_none(), "{place}: {:?}", state.turns);
+    let all = calls(lab);
+    let once: BTreeSet<&String> = all.iter().collect();
+    assert_eq!(all.len(), once.len(), "{place}: an action twice: {all:?}");
+    // (Where the name of the old log could not be read, there is a second one; settlement ends the old turn.)
+    let logs = lab.log_ids().len();
+    let open = lab
+        .open_entries()
+        .into_iter()
+        .filter(|e| e.session_key == scene.session);
+    assert!(
+        open.count() == 0 || logs > before.logs().count().max(1),
+        "{place}"
+    );
+    let missing = scene
+        .acknowledged
+        .iter()
+        .chain(&["next-call"])
+        .any(|c| !all.iter().any(|a| a == c));
+    if missing {
+        let told =
+            !lab.faults().is_empty() || lab.entries(scene.session).iter().any(|e| !e.faults.is_empty());
+        assert!(told, "{place}: nobody is told");
+    }
+    assert_only_known_names(lab, place);
 }
 
 /// What is swept: a machine in some state, and one event.
@@ -187,7 +240,10 @@ fn stop(turn: &str) -> Value {
 fn with_dead_host(lab: &Lab, session: &str) {
     let mut host = Command::new("sleep").arg("60").spawn().unwrap();
     let prompt = json!({"session_id": session, "prompt_id": "o1", "prompt": "Old"});
-    for (event, fields) in [("UserPromptSubmit", prompt), ("PostToolUse", tool(session, "o1", "old-call"))] {
+    for (event, fields) in [
+        ("UserPromptSubmit", prompt),
+        ("PostToolUse", tool(session, "o1", "old-call")),
+    ] {
         let base = json!({"cwd": lab.project(), "hook_event_name": event});
         lab.call(hook_of(event), &crate::harness::with(base, fields))
             .env("CLAUDE_PID", &host.id().to_string())
@@ -199,15 +255,14 @@ fn with_dead_host(lab: &Lab, session: &str) {
     host.wait().unwrap();
 }
 
-#[expect(clippy::disallowed_methods, reason = "files are made old here, by the machine's clock")]
 fn age(dir: &Path) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let file = File::open(entry.unwrap().path()).unwrap();
-        file.set_modified(SystemTime::now() - Duration::from_secs(3 * 60 * 60)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(3 * 60 * 60))
+            .unwrap();
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the lab's own directory")]
 fn wipe(dir: &Path) {
     if dir.exists() {
         std::fs::remove_dir_all(dir).unwrap();
@@ -223,10 +278,12 @@ impl Snapshot {
         for root in [lab.hooks_dir(), lab.data_dir()] {
             for entry in walkdir::WalkDir::new(&root).into_iter().filter_map(Result::ok) {
                 let path = entry.path().to_owned();
-                let content = entry
-                    .file_type()
-                    .is_file()
-                    .then(|| (std::fs::read(&path).unwrap(), entry.metadata().unwrap().modified().unwrap()));
+                let content = entry.file_type().is_file().then(|| {
+                    (
+                        std::fs::read(&path).unwrap(),
+                        entry.metadata().unwrap().modified().unwrap(),
+                    )
+                });
                 all.push((path, content));
             }
         }
@@ -240,7 +297,12 @@ impl Snapshot {
             match content {
                 None => std::fs::DirBuilder::new().mode(0o700).create(path).unwrap(),
                 Some((bytes, modified)) => {
-                    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path).unwrap();
+                    let mut file = File::options()
+                        .write(true)
+                        .create_new(true)
+                        .mode(0o600)
+                        .open(path)
+                        .unwrap();
                     std::io::Write::write_all(&mut file, bytes).unwrap();
                     file.set_modified(*modified).unwrap();
                 }
@@ -280,7 +342,6 @@ fn strace(lab: &Lab, scene: &Scene, options: &[&str]) -> Answer {
     Answer::of(output)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the lab's own files")]
 fn write(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
 }
@@ -294,7 +355,10 @@ fn trace(lab: &Lab, scene: &Scene, options: &[&str]) -> (Vec<String>, Vec<Point>
     let text = std::fs::read_to_string(&out).unwrap();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let (mut lines, mut points) = (Vec::new(), Vec::new());
-    for line in text.lines().filter(|l| l.starts_with(|c: char| c.is_ascii_lowercase())) {
+    for line in text
+        .lines()
+        .filter(|l| l.starts_with(|c: char| c.is_ascii_lowercase()))
+    {
         let name = line.split('(').next().unwrap().to_owned();
         let count = counts.entry(name.clone()).or_default();
         *count += 1;
@@ -331,19 +395,32 @@ fn sweep<T: Sync>(scene: &Scene, points: &[T], check: impl Fn(&Lab, &Snapshot, &
 
 fn inject(name: &str, what: &str, when: usize) -> Vec<String> {
     // (`--seccomp-bpf` would be faster, and injects nothing at all on some kernels.)
-    ["-o", "/dev/null", "-e", &format!("trace={name}"), "-e", &format!("inject={name}:{what}:when={when}")]
-        .map(str::to_owned)
-        .to_vec()
+    [
+        "-o",
+        "/dev/null",
+        "-e",
+        &format!("trace={name}"),
+        "-e",
+        &format!("inject={name}:{what}:when={when}"),
+    ]
+    .map(str::to_owned)
+    .to_vec()
 }
 
 /// The logs are whole: what was acknowledged is still their beginning, and every line is a record at its place.
 fn assert_logs_whole(lab: &Lab, before: &Snapshot, place: &str) {
     for (path, old) in before.logs() {
         let now = std::fs::read(path).unwrap_or_default();
-        assert!(now.starts_with(old), "{place}: the log lost what it had: {}", path.display());
+        assert!(
+            now.starts_with(old),
+            "{place}: the log lost what it had: {}",
+            path.display()
+        );
     }
     for id in lab.log_ids() {
-        let Some(view) = SessionView::read(&lab.data(), &id).unwrap() else { continue };
+        let Some(view) = SessionView::read(&lab.data(), &id).unwrap() else {
+            continue;
+        };
         assert!(view.problems.is_empty(), "{place}: {:?}", view.problems);
         let mut offset = 0;
         let path = lab.data_dir().join("log").join(id.as_str()).join("log.jsonl");
@@ -359,7 +436,9 @@ fn assert_logs_whole(lab: &Lab, before: &Snapshot, place: &str) {
 fn calls(lab: &Lab) -> Vec<String> {
     let mut all = Vec::new();
     for id in lab.log_ids() {
-        let Some(view) = SessionView::read(&lab.data(), &id).unwrap() else { continue };
+        let Some(view) = SessionView::read(&lab.data(), &id).unwrap() else {
+            continue;
+        };
         for turn in &view.turns {
             let late = turn.late.iter().filter_map(|l| l.action.as_ref());
             for action in turn.actions.iter().map(|a| &a.action).chain(late) {
@@ -376,14 +455,20 @@ fn go_on(lab: &Lab, before: &Snapshot, scene: &Scene, place: &str) {
     assert_logs_whole(lab, before, place);
     lab.send("PostToolUse", tool(scene.session, scene.turn, "next-call"));
     assert_logs_whole(lab, before, place);
-    lab.send("Stop", crate::harness::with(stop(scene.turn), json!({"session_id": scene.session})));
+    lab.send(
+        "Stop",
+        crate::harness::with(stop(scene.turn), json!({"session_id": scene.session})),
+    );
     assert_logs_whole(lab, before, place);
 
     let all = calls(lab);
     let once: BTreeSet<&String> = all.iter().collect();
     assert_eq!(all.len(), once.len(), "{place}: an action twice: {all:?}");
     for call in scene.acknowledged.iter().chain(&["next-call"]) {
-        assert!(all.iter().any(|c| c == call), "{place}: {call} is missing: {all:?}");
+        assert!(
+            all.iter().any(|c| c == call),
+            "{place}: {call} is missing: {all:?}"
+        );
     }
     let state = lab.state(scene.session);
     assert!(state.turns.open().is_none(), "{place}: {:?}", state.turns);
@@ -398,7 +483,11 @@ fn go_on(lab: &Lab, before: &Snapshot, scene: &Scene, place: &str) {
     let earlier = log.turns.iter().rev().skip(1).flat_map(|t| &t.late);
     let said: Vec<_> = earlier.filter(|l| l.message.is_some()).collect();
     assert!(said.is_empty(), "{place}: {said:?}");
-    let open: Vec<_> = lab.open_entries().into_iter().filter(|e| e.session == log.session_id).collect();
+    let open: Vec<_> = lab
+        .open_entries()
+        .into_iter()
+        .filter(|e| e.session == log.session_id)
+        .collect();
     assert!(open.is_empty(), "{place}: {open:?}");
     assert_only_known_names(lab, place);
 }
@@ -416,6 +505,25 @@ fn assert_only_known_names(lab: &Lab, place: &str) {
     }
 }
 
+/// Calls that change a file, a lock or the answer, and the exit. (An `openat` may make a file.)
+fn changes(name: &str) -> bool {
+    name.starts_with("mkdir")
+        || name.starts_with("rename")
+        || name.starts_with("unlink")
+        || name.starts_with("write")
+        || name.starts_with("pwrite")
+        || [
+            "openat",
+            "ftruncate",
+            "fchmod",
+            "flock",
+            "fdatasync",
+            "fsync",
+            "exit_group",
+        ]
+        .contains(&name)
+}
+
 #[test]
 fn a_hook_killed_at_any_system_call_loses_nothing_that_was_acknowledged() {
     let _one = one_sweep();
@@ -427,7 +535,10 @@ fn a_hook_killed_at_any_system_call_loses_nothing_that_was_acknowledged() {
         let lab = Lab::new();
         (scene.prepare)(&lab);
         let (_, points) = trace(&lab, scene, &[]);
-        let points: Vec<Point> = points.into_iter().filter(|(name, _)| name != "exit_group").collect();
+        let points: Vec<Point> = points
+            .into_iter()
+            .filter(|(name, _)| full() || changes(name))
+            .collect();
         let began = std::time::Instant::now();
         let killed = AtomicUsize::new(0);
         failed += sweep(scene, &points, |lab, before, (name, when)| {
@@ -436,12 +547,190 @@ fn a_hook_killed_at_any_system_call_loses_nothing_that_was_acknowledged() {
             let code = strace(lab, scene, &options).code;
             assert!(matches!(code, None | Some(0)), "{name} {when}: {code:?}");
             killed.fetch_add(usize::from(code.is_none()), Ordering::Relaxed);
-            go_on(lab, before, scene, &format!("{}: killed at {name} {when}", scene.name));
+            go_on(
+                lab,
+                before,
+                scene,
+                &format!("{}: killed at {name} {when}", scene.name),
+            );
         });
         let killed = killed.into_inner();
-        println!("{}: {killed} kills, {:.1} s", scene.name, began.elapsed().as_secs_f32());
+        println!(
+            "{}: {killed} kills, {:.1} s",
+            scene.name,
+            began.elapsed().as_secs_f32()
+        );
         // A run may take a call less than the traced one.
         assert!(killed * 10 >= points.len() * 9, "{killed} of {}", points.len());
     }
     assert_eq!(failed, 0, "kill points that lost something");
+}
+
+/// What may pass, for a call to answer; and what is for good.
+const PASSING: [&str; 3] = ["ENOSPC", "EIO", "EMFILE"];
+const FOR_GOOD: &str = "EACCES";
+
+/// Calls that cannot be refused, or whose refusal is no file's: memory, clocks, signals, the exit.
+fn is_file_call(name: &str) -> bool {
+    ![
+        "exit_group",
+        "mmap",
+        "munmap",
+        "brk",
+        "mremap",
+        "mprotect",
+        "madvise",
+        "close",
+        "getrandom",
+    ]
+    .contains(&name)
+        && !name.starts_with("rt_sig")
+        && !name.starts_with("get")
+        && !name.starts_with("clock")
+        || name.starts_with("getdents")
+}
+
+#[test]
+fn a_hook_that_is_refused_any_system_call_leaves_the_host_alone_and_the_old_state_whole() {
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    let mut failed = 0;
+    for scene in SCENES {
+        let lab = Lab::new();
+        (scene.prepare)(&lab);
+        let (_, points) = trace(&lab, scene, &[]);
+        let mut refused: Vec<(Point, &str)> = Vec::new();
+        for (i, point) in points
+            .into_iter()
+            .filter(|(name, _)| is_file_call(name))
+            .enumerate()
+        {
+            let passing = PASSING
+                .iter()
+                .enumerate()
+                .filter(|(n, _)| full() || *n == i % PASSING.len());
+            refused.extend(passing.map(|(_, error)| (point.clone(), *error)));
+            refused.push((point, FOR_GOOD));
+        }
+        let began = std::time::Instant::now();
+        failed += sweep(scene, &refused, |lab, before, ((name, when), error)| {
+            let place = format!("{}: {error} at {name} {when}", scene.name);
+            let options = inject(name, &format!("error={error}"), *when);
+            let options: Vec<&str> = options.iter().map(String::as_str).collect();
+            let answer = strace(lab, scene, &options);
+            assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{place}");
+            answer.ok();
+            if *error == FOR_GOOD {
+                // Refused for good: the live state goes on without the log, and says so.
+                go_on_without_log(lab, before, scene, &place);
+            } else {
+                go_on(lab, before, scene, &place);
+            }
+        });
+        println!(
+            "{}: {} errors, {:.1} s",
+            scene.name,
+            refused.len(),
+            began.elapsed().as_secs_f32()
+        );
+    }
+    assert_eq!(failed, 0, "errors that did harm");
+}
+
+/// The traced lines of one event in the lab.
+fn lines_of(prepare: fn(&Lab), event: &'static str, fields: fn() -> Value) -> Vec<String> {
+    let scene = Scene {
+        name: event,
+        prepare,
+        event,
+        fields,
+        session: "s1",
+        turn: "p1",
+        acknowledged: &[],
+    };
+    let lab = Lab::new();
+    prepare(&lab);
+    trace(&lab, &scene, &[]).0
+}
+
+/// The place of the only call of that name on a file whose path ends so (`1<`: stdout).
+#[track_caller]
+fn place(lines: &[String], call: &str, on: &str) -> usize {
+    let is = |l: &&String| l.starts_with(&format!("{call}(")) && l.split(',').next().unwrap().contains(on);
+    let found: Vec<usize> = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, l)| is(l))
+        .map(|(i, _)| i)
+        .collect();
+    let [one] = found[..] else {
+        panic!("{call} on {on}: {} times in {lines:#?}", found.len())
+    };
+    one
+}
+
+#[test]
+fn the_log_is_written_before_the_journal_and_the_journal_before_the_answer() {
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    // A new session's start says its log; a compacted one is told what it was doing.
+    let begun = |lab: &Lab| {
+        lab.prompt("p1", "First");
+    };
+    let lines = lines_of(
+        begun,
+        "SessionStart",
+        || json!({"source": "resume", "prompt_id": null}),
+    );
+    let log = place(&lines, "write", "/log.jsonl>");
+    let journal = place(&lines, "write", "/events.jsonl>");
+    let answer = place(&lines, "write", "1<");
+    assert!(log < journal && journal < answer, "{lines:#?}");
+
+    let lines = lines_of(|_| (), "UserPromptSubmit", || json!({"prompt": "First"}));
+    let open = lines
+        .iter()
+        .position(|l| l.starts_with("renameat") && l.contains("/open>"))
+        .unwrap();
+    let log = place(&lines, "write", "/log.jsonl>");
+    assert!(
+        open < log && log < place(&lines, "write", "/events.jsonl>"),
+        "{lines:#?}"
+    );
+    assert!(
+        !lines
+            .iter()
+            .any(|l| l.starts_with("fdatasync") || l.starts_with("fsync")),
+        "only ends are synced"
+    );
+}
+
+#[test]
+fn an_ending_is_on_the_disk_before_the_journal_says_so_and_before_the_answer() {
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    // A failed turn leaves a notice for the user, which this stop shows.
+    let limited = |lab: &Lab| {
+        lab.prompt("p1", "First");
+        lab.send(
+            "StopFailure",
+            json!({"error": "rate_limit", "last_assistant_message": "Limit reached"}),
+        );
+    };
+    let lines = lines_of(limited, "Stop", || stop("p2"));
+    let log = place(&lines, "write", "/log.jsonl>");
+    let sync = place(&lines, "fdatasync", "/log.jsonl>");
+    let journal = place(&lines, "write", "/events.jsonl>");
+    let removed = lines
+        .iter()
+        .position(|l| l.starts_with("unlinkat") && l.contains("/open>"))
+        .unwrap();
+    assert!(log < sync && sync < removed && removed < journal, "{lines:#?}");
+    assert!(journal < place(&lines, "write", "1<"), "{lines:#?}");
 }

@@ -2,12 +2,11 @@
 
 use std::io;
 
-use rustix::io::Errno;
-
 use super::{HOOK_WAIT, offer, stores::Stores};
 use crate::clock::Stopwatch;
 use crate::config::Config;
 use crate::event::{Event, Kind, Source};
+use crate::files;
 use crate::handlers::{self, Context, Offer, Plan};
 use crate::live::fold::brief;
 use crate::live::key::SessionKey;
@@ -52,7 +51,10 @@ pub(super) fn take(
             ..Reply::nothing()
         });
     }
-    let found = Found::about(session, &mut event, stores, config);
+    if let (None, Some(why)) = (&stores.data, &stores.no_data_now) {
+        return Err(NotNow(why.clone()));
+    }
+    let found = Found::about(session, &mut event, stores, config)?;
     let written = write(session, &event, stores, config, &found)?;
     let Written {
         plan,
@@ -93,7 +95,12 @@ struct Found {
 }
 
 impl Found {
-    fn about(session: &mut Session, event: &mut Event, stores: &mut Stores, config: &Config) -> Self {
+    fn about(
+        session: &mut Session,
+        event: &mut Event,
+        stores: &mut Stores,
+        config: &Config,
+    ) -> Result<Self, NotNow> {
         let reborn = session.is_new;
         if reborn
             && let Some(root) = &stores.root
@@ -106,18 +113,8 @@ impl Found {
             event.project = event.cwd.as_ref().map(project_of);
         }
         let mut log = session.state.log.as_ref().map(|l| l.session.clone());
-        if log.is_none()
-            && let Some(data) = &stores.data
-        {
-            log = data.by_host(event.host, session.key.as_str()).ok().flatten();
-            if let Some(id) = &log {
-                restore(&mut session.state, data, id);
-                // What comes from the log is in no journal: kept before the first entry is.
-                if let Err(e) = session.checkpoint() {
-                    let what = format!("keep what the log knows: {e}");
-                    stores.faults.push(what);
-                }
-            }
+        if log.is_none() {
+            log = known_log(session, event, stores)?;
         }
         session.is_new = false;
         let log = log.or_else(|| Some(SessionId::of(event.host, event.session.as_str(), event.at)));
@@ -154,7 +151,7 @@ impl Found {
                 found.offer = offer::find(data, root, &asked, *source, own, config);
             }
         }
-        found
+        Ok(found)
     }
 
     fn context<'a>(&'a self, event: &'a Event, state: &'a State, config: &'a Config) -> Context<'a> {
@@ -181,24 +178,45 @@ fn project_of(cwd: &Redacted) -> Redacted {
     root.map_or_else(|| cwd.clone(), |p| Redacted::new(&p.to_string_lossy()))
 }
 
-/// A live state that is gone is begun again from the log.
-fn restore(state: &mut State, data: &DataDir, id: &SessionId) {
-    let Ok(Some(view)) = SessionView::read(data, id) else {
-        state.log = Some(LogEnd {
-            session: id.clone(),
-            end: 0,
-        });
-        return;
-    };
-    state.turns = view.machine;
-    state.work.current_task = view.task;
-    state.work.interrupted_task = view.interrupted;
-    state.ui_todos = view.todos;
-    state.project_root = view.project_root;
+/// The log session that this host session wrote to before its live state was gone; the state is begun
+/// again from it. One that cannot be looked up now is not taken for none: its turn would never end.
+fn known_log(session: &mut Session, event: &Event, stores: &mut Stores) -> Result<Option<SessionId>, NotNow> {
+    let Some(data) = &stores.data else { return Ok(None) };
+    let known = data.by_host(event.host, session.key.as_str()).and_then(|id| {
+        if let Some(id) = &id {
+            restore(&mut session.state, data, id)?;
+            // What comes from the log is in no journal: kept before the first entry is.
+            session.checkpoint()?;
+        }
+        Ok(id)
+    });
+    match known {
+        Ok(id) => Ok(id),
+        Err(e) => {
+            later_or_note(stores, "begin again from the session log", &e)?;
+            Ok(session.state.log.as_ref().map(|l| l.session.clone()))
+        }
+    }
+}
+
+fn restore(state: &mut State, data: &DataDir, id: &SessionId) -> io::Result<()> {
+    // Its turns are read from its beginning, if not here, then before the next record.
     state.log = Some(LogEnd {
         session: id.clone(),
-        end: view.end,
+        end: 0,
     });
+    if let Some(view) = SessionView::read(data, id)? {
+        state.turns = view.machine;
+        state.work.current_task = view.task;
+        state.work.interrupted_task = view.interrupted;
+        state.ui_todos = view.todos;
+        state.project_root = view.project_root;
+        state.log = Some(LogEnd {
+            session: id.clone(),
+            end: view.end,
+        });
+    }
+    Ok(())
 }
 
 /// `/clear`: whatever this host process was doing is over, and nobody wants it back.
@@ -337,7 +355,6 @@ struct Draft {
     marks: Vec<Mark>,
     entry: Entry,
     after: State,
-    before_unfinished: bool,
 }
 
 /// The plan, the state after it, and the records that both give.
@@ -374,7 +391,6 @@ fn draft(event: &Event, state: &State, config: &Config, found: &Found) -> Draft 
         marks,
         entry,
         after,
-        before_unfinished: state.unfinished(),
     }
 }
 
@@ -425,7 +441,10 @@ fn changes(before: &State, after: &State) -> Vec<Body> {
 }
 
 /// `open/` entry first, then the log; an entry that is no longer true goes last. `logged`: the log has it.
-#[expect(clippy::too_many_arguments, reason = "one caller, which holds all of it in one place")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one caller, which holds all of it in one place"
+)]
 fn record(
     ledger: &mut Ledger,
     data: &DataDir,
@@ -461,7 +480,7 @@ fn record(
     } else if records.iter().any(Body::is_final) {
         ledger.sync()?;
     }
-    if touches && !draft.after.unfinished() && draft.before_unfinished {
+    if !draft.after.unfinished() {
         data.remove_open(id)?;
     }
     Ok(())
@@ -565,17 +584,13 @@ fn answered(reply: &Reply, after: &State, told: bool) -> Answered {
     }
 }
 
-/// What may pass (no space, no descriptor, a disk's fault): the event is kept and tried again. Any other
-/// fault of the durable store: the live state goes on without it.
+/// What may pass is tried again with the whole event. Any other fault of the durable store: the live state
+/// goes on without it.
 fn later_or_note(stores: &mut Stores, what: &str, e: &io::Error) -> Result<(), NotNow> {
-    match Errno::from_io_error(e) {
-        Some(Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::MFILE | Errno::NFILE | Errno::NOMEM) => {
-            Err(NotNow(format!("{what}: {e}")))
-        }
-        _ if e.kind() == io::ErrorKind::StorageFull => Err(NotNow(format!("{what}: {e}"))),
-        _ => {
-            stores.fault(&format!("{what}: {e}"));
-            Ok(())
-        }
+    let what = format!("{what}: {e}");
+    if files::may_pass(e) {
+        return Err(NotNow(what));
     }
+    stores.fault(&what);
+    Ok(())
 }

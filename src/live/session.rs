@@ -263,7 +263,7 @@ impl Session {
     /// a hook folds at once.
     ///
     /// # Errors
-    /// When the directory cannot be read.
+    /// When the directory or one of them cannot be read now.
     pub fn pending(&mut self) -> io::Result<Vec<(String, Event)>> {
         let entries = self.dir.entries()?.into_iter();
         let mut names: Vec<String> = entries.map(|e| e.name).filter(|n| is_pending(n)).collect();
@@ -281,6 +281,8 @@ impl Session {
                     }
                 },
                 Ok(None) => {}
+                // What comes after it waits too: order is kept.
+                Err(e) if files::may_pass(&e) => return Err(e),
                 Err(e) => self.problems.push(format!("read {name}: {e}")),
             }
         }

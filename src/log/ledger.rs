@@ -84,11 +84,7 @@ impl Ledger {
         })?;
         let len = file.metadata()?.len();
         let tail = files::tail(&file, len)?;
-        Ok(Some(Self {
-            file,
-            tail,
-            by,
-        }))
+        Ok(Some(Self { file, tail, by }))
     }
 
     /// Whether it has no record yet; a torn one is none.
