@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 
@@ -55,7 +55,9 @@ impl Dir {
     /// # Errors
     /// As `open(2)`; a link or a file is `NotADirectory` or `FilesystemLoop`.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(rustix::fs::open(path, DIR, Mode::empty())?.into())
+        // With a slash or a dot behind it, a link would be followed after all.
+        let path: PathBuf = path.components().collect();
+        Ok(rustix::fs::open(&path, DIR, Mode::empty())?.into())
     }
 
     /// Opens a directory, making it and its missing parents 0700.
