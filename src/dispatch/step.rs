@@ -117,7 +117,8 @@ impl Found {
             log = known_log(session, event, stores)?;
         }
         session.is_new = false;
-        let log = log.or_else(|| Some(SessionId::of(event.host, event.session.as_str(), event.at)));
+        // By the key, not by the id as it is stored, of which the end or a secret may be gone.
+        let log = log.or_else(|| Some(SessionId::of(event.host, session.key.as_str(), event.at)));
         let starts = matches!(event.kind, Kind::SessionStart { .. });
         let process = (starts || session.state.host_process.is_none())
             .then(|| HostProcess::find(event.host_pid))
