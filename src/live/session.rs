@@ -125,10 +125,12 @@ impl Session {
     fn load(dir: Dir, key: SessionKey) -> io::Result<Self> {
         let mut loaded = fold(&dir)?;
         if loaded.bad_checkpoint {
-            dir.rename(CHECKPOINT, CHECKPOINT_BAD)?;
             loaded
                 .problems
-                .push("read state.json: it was moved to state.json.bad".to_owned());
+                .push(match dir.rename(CHECKPOINT, CHECKPOINT_BAD) {
+                    Ok(()) => "read state.json: it was moved to state.json.bad".to_owned(),
+                    Err(e) => format!("read state.json, and to move it away: {e}"),
+                });
         }
         let is_new = loaded.state.n == 0;
         let agent_file = loaded.state.running().next().is_some();
@@ -339,12 +341,15 @@ pub struct Loaded {
 /// When the files are there and cannot be read.
 pub fn fold(dir: &Dir) -> io::Result<Loaded> {
     let mut loaded = Loaded::default();
-    match dir.read(CHECKPOINT, MAX_FILE)? {
-        None => {}
-        Some(bytes) => match serde_json::from_slice(&bytes) {
+    match dir.read(CHECKPOINT, MAX_FILE) {
+        Ok(None) => {}
+        Ok(Some(bytes)) => match serde_json::from_slice(&bytes) {
             Ok(state) => loaded.state = state,
             Err(_) => loaded.bad_checkpoint = true,
         },
+        Err(e) if files::may_pass(&e) => return Err(e),
+        // No regular file, or one of a size that we never write.
+        Err(_) => loaded.bad_checkpoint = true,
     }
     loaded.checkpoint_at = loaded.state.offset;
     let Some((file, len)) = dir.open_read(JOURNAL)? else {
@@ -362,6 +367,8 @@ pub fn fold(dir: &Dir) -> io::Result<Loaded> {
         bytes = read_from(&file, 0, len)?;
     }
     let base = if fits { from } else { 0 };
+    // One that does not belong to this journal is soon replaced.
+    loaded.checkpoint_at = base;
     let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     loaded.end = Tail {
         end: base + whole as u64,
