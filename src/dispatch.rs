@@ -14,6 +14,7 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 use crate::config::Config;
 use crate::event::{Event, Kind};
+use crate::files;
 use crate::live::key::SessionKey;
 use crate::live::prune;
 use crate::live::session::{self, NoSession, Session};
@@ -50,6 +51,9 @@ pub fn handle(
         }
         Err(NoSession::Io(e)) => {
             stores.fault(&format!("open the session's live state: {e}"));
+            if files::may_pass(&e) {
+                leave(stores, key, event);
+            }
             return Reply::nothing();
         }
     };

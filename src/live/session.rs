@@ -347,9 +347,9 @@ pub fn fold(dir: &Dir) -> io::Result<Loaded> {
             Ok(state) => loaded.state = state,
             Err(_) => loaded.bad_checkpoint = true,
         },
-        Err(e) if files::may_pass(&e) => return Err(e),
         // No regular file, or one of a size that we never write.
-        Err(_) => loaded.bad_checkpoint = true,
+        Err(e) if is_not_ours(&e) => loaded.bad_checkpoint = true,
+        Err(e) => return Err(e),
     }
     loaded.checkpoint_at = loaded.state.offset;
     let Some((file, len)) = dir.open_read(JOURNAL)? else {
@@ -394,6 +394,11 @@ pub fn fold(dir: &Dir) -> io::Result<Loaded> {
         }
     }
     Ok(loaded)
+}
+
+fn is_not_ours(e: &io::Error) -> bool {
+    matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge)
+        || rustix::io::Errno::from_io_error(e) == Some(rustix::io::Errno::LOOP)
 }
 
 /// The entries of a session's journal, as far back as it is kept.
