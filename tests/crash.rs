@@ -663,6 +663,56 @@ fn a_hook_that_is_refused_any_system_call_leaves_the_host_alone_and_the_old_stat
     assert_eq!(failed, 0, "errors that did harm");
 }
 
+#[test]
+fn a_hook_killed_while_it_leaves_its_event_leaves_it_whole_or_not_at_all() {
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    let scene = Scene {
+        name: "post-tool under a held lock",
+        prepare: |lab| drop(lab.prompt("p1", "First")),
+        event: "PostToolUse",
+        fields: || tool("s1", "p1", "call-1"),
+        session: "s1",
+        turn: "p1",
+        acknowledged: &[],
+    };
+    let hold = |lab: &Lab| {
+        let dir = File::open(lab.hooks_dir().join("s1")).unwrap();
+        dir.lock().unwrap();
+        dir
+    };
+    let lab = Lab::new();
+    (scene.prepare)(&lab);
+    let held = hold(&lab);
+    let (lines, points) = trace(&lab, &scene, &[]);
+    drop(held);
+    // From the last try for the lock on.
+    let last = lines.iter().rposition(|l| l.starts_with("flock")).unwrap();
+    let points: Vec<Point> = points[last..]
+        .iter()
+        .filter(|(n, _)| n != "flock")
+        .cloned()
+        .collect();
+    assert!(points.iter().any(|(n, _)| n == "renameat"), "{points:?}");
+    let failed = sweep(&scene, &points, |lab, before, (name, when)| {
+        let place = format!("{}: killed at {name} {when}", scene.name);
+        let held = hold(lab);
+        let options = inject(name, "signal=KILL", *when);
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let code = strace(lab, &scene, &options).code;
+        drop(held);
+        go_on(lab, before, &scene, &place);
+        let left = calls(lab).iter().filter(|c| *c == "call-1").count();
+        assert!(left == 1 || (left == 0 && code.is_none()), "{place}: {left}");
+        let problems: Vec<_> = lab.entries("s1").into_iter().flat_map(|e| e.faults).collect();
+        assert!(problems.is_empty(), "{place}: {problems:?}");
+    });
+    println!("{}: {} kill points", scene.name, points.len());
+    assert_eq!(failed, 0);
+}
+
 /// The traced lines of one event in the lab.
 fn lines_of(prepare: fn(&Lab), event: &'static str, fields: fn() -> Value) -> Vec<String> {
     let scene = Scene {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -259,6 +260,20 @@ fn a_root_that_cannot_be_made_falls_back_and_one_with_missing_parents_is_made() 
         .ok();
     assert_eq!(state_in(&deep, "deep").n, 1);
     assert_eq!(std::fs::metadata(lab.path("a")).unwrap().mode() & 0o777, 0o700);
+    // A name that is not UTF-8 is a name.
+    let odd = lab.path("").join(std::ffi::OsStr::from_bytes(b"h\xFFooks"));
+    let mut child = lab
+        .call(Hook::TurnStart, &prompt(&lab, "odd"))
+        .command()
+        .env("MAESTRO_HOOKS_DIR", &odd)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    write!(child.stdin.take().unwrap(), "{}", prompt(&lab, "odd")).unwrap();
+    ends(child).0.ok();
+    assert_eq!(state_in(&odd, "odd").n, 1);
 }
 
 #[test]

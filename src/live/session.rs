@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
@@ -91,9 +91,10 @@ impl Session {
     /// # Errors
     /// [`NoSession`].
     pub fn lock(root: &HookRoot, key: &SessionKey, wait: Duration) -> Result<Self, NoSession> {
+        let began = Instant::now();
         for _ in 0..8 {
             let dir = root.dir().sub_or_make(key.as_str())?;
-            match files::acquire(dir.file(), wait) {
+            match files::acquire(dir.file(), wait.saturating_sub(began.elapsed())) {
                 Ok(()) => {}
                 Err(Busy::Held) => return Err(NoSession::Busy),
                 Err(Busy::Io(e)) => return Err(NoSession::Io(e)),
