@@ -496,6 +496,31 @@ fn a_prune_beside_late_events_loses_neither_turn_nor_event() {
 }
 
 #[test]
+fn a_hook_that_waited_while_its_session_was_pruned_begins_it_anew() {
+    let _one = crowd();
+    let lab = Lab::new();
+    lab.prompt("p1", "Old");
+    let (path, dead) = (lab.hooks_dir().join("s1"), lab.hooks_dir().join(".dead-s1"));
+    for round in 0..3 {
+        let dir = std::fs::File::open(&path).unwrap();
+        dir.lock().unwrap();
+        let call = format!("call-{round}");
+        std::thread::scope(|scope| {
+            let hook = scope.spawn(|| lab.send("PostToolUse", tool("s1", "p1", &call)));
+            // It has opened the directory and waits for its lock; a prune takes the directory away.
+            std::thread::sleep(Duration::from_millis(80));
+            std::fs::rename(&path, &dead).unwrap();
+            std::fs::remove_dir_all(&dead).unwrap();
+            drop(dir);
+            hook.join().unwrap();
+        });
+        fold_what_waits(&lab, "s1");
+        assert_eq!(count(&lab, "s1", "PostToolUse"), 1, "the new one has the event");
+    }
+    assert_eq!(calls(&lab.log_of("s1")).len(), 3);
+}
+
+#[test]
 fn an_event_that_was_left_while_its_session_was_being_pruned_is_kept() {
     let lab = Lab::new();
     stale_session(&lab, "s1");
@@ -554,13 +579,17 @@ fn an_event_that_is_being_left_is_never_read_half() {
     lab.prompt("p1", "Race");
     let root = lab.root().unwrap();
     let key = SessionKey::of("s1").unwrap();
-    let total = 400;
+    let total = 150;
+    // Large ones, so that writing them takes its time.
+    let message = "a long last message ".repeat(10_000);
     let left = AtomicUsize::new(0);
     let config = config(&lab);
     together(2, |i| {
         if i == 0 {
             for n in 0..total {
-                let event = read(&lab, "PostToolUse", tool("s1", "p1", &format!("call-{n:03}"))).event;
+                let said = json!({"session_id": "s1", "agent_id": format!("a-{n}"), "agent_type": "x",
+                                  "last_assistant_message": message});
+                let event = read(&lab, "SubagentStop", said).event;
                 session::leave_pending(&root, &key, event).unwrap();
                 left.fetch_add(1, Ordering::Release);
             }
@@ -576,6 +605,5 @@ fn an_event_that_is_being_left_is_never_read_half() {
         }
     });
     fold_what_waits(&lab, "s1");
-    assert_eq!(count(&lab, "s1", "PostToolUse"), total as u64);
-    assert_eq!(calls(&lab.log_of("s1")).len(), total);
+    assert_eq!(count(&lab, "s1", "SubagentStop"), total as u64);
 }

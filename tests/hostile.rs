@@ -714,12 +714,20 @@ fn long_ids_with_one_beginning_are_two_sessions_also_in_the_log() {
 fn a_stdin_that_is_never_closed_is_not_waited_for() {
     let lab = Lab::new();
     lab.prompt("p0", "Before");
-    let (child, mut stdin) = spawn(&lab, Hook::Stop);
-    stdin.write_all(stop(&lab, "s1").to_string().as_bytes()).unwrap();
-    let (answer, took) = ends(child);
-    drop(stdin);
-    answer.ok();
-    println!("answered after {took:?} with stdin held open");
+    let mut quickest = HANG;
+    for _ in 0..8 {
+        let (child, mut stdin) = spawn(&lab, Hook::Stop);
+        stdin.write_all(stop(&lab, "s1").to_string().as_bytes()).unwrap();
+        let (answer, took) = ends(child);
+        drop(stdin);
+        answer.ok();
+        quickest = quickest.min(took);
+    }
+    println!("answered after {quickest:?} with stdin held open");
+    assert!(
+        quickest < Duration::from_millis(250),
+        "a silence was waited for: {quickest:?}"
+    );
     assert!(lab.state("s1").events.contains_key("Stop"));
 }
 
