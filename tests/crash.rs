@@ -31,6 +31,11 @@ fn full() -> bool {
     std::env::var("BOOKEND_FULL_SWEEP").is_ok()
 }
 
+#[expect(clippy::print_stdout, reason = "who reads the run is told what it leaves out")]
+fn skipped(why: &str) {
+    println!("SKIPPED: {why}");
+}
+
 /// Whether strace works here; says so where it does not.
 fn can_trace() -> bool {
     let tried = Command::new("strace")
@@ -46,7 +51,7 @@ fn can_trace() -> bool {
         .status();
     let works = tried.is_ok_and(|s| s.code().is_none());
     if !works {
-        println!("SKIPPED: the sweeps need strace, and the right to trace a child");
+        skipped("the sweeps need strace, and the right to trace a child");
     }
     works
 }
@@ -233,7 +238,10 @@ fn wipe(dir: &Path) {
 }
 
 /// Everything below the two stores, to be put back before each run.
-struct Snapshot(Vec<(PathBuf, Option<(Vec<u8>, SystemTime)>)>);
+struct Snapshot(Vec<(PathBuf, Content)>);
+
+/// A file's bytes and its time; a directory has none.
+type Content = Option<(Vec<u8>, SystemTime)>;
 
 impl Snapshot {
     fn take(lab: &Lab) -> Self {

@@ -735,7 +735,15 @@ fn a_stdin_that_is_never_closed_is_not_waited_for() {
 fn half_a_payload_and_then_silence_or_drops_of_it_end_soon() {
     let lab = Lab::new();
     let text = stop(&lab, "s1").to_string();
-    for first in [&text[..text.len() / 2], "", "{", "null", "\"x", " ", "\u{FEFF}"] {
+    for first in [
+        text.get(..text.len() / 2).unwrap(),
+        "",
+        "{",
+        "null",
+        "\"x",
+        " ",
+        "\u{FEFF}",
+    ] {
         let (child, mut stdin) = spawn(&lab, Hook::Stop);
         stdin.write_all(first.as_bytes()).unwrap();
         let (answer, took) = ends(child);
@@ -1039,7 +1047,7 @@ fn key(n: usize) -> String {
     match n % 3 {
         0 => format!("ghp_{tail}"),
         1 => format!("sk-ant-api03-{tail}{tail}{tail}"),
-        _ => format!("AKIA{}", &tail.to_uppercase()[..16]),
+        _ => format!("AKIA{}", tail.to_uppercase().get(..16).unwrap()),
     }
 }
 
@@ -1049,7 +1057,7 @@ fn plant(value: &mut Value, skip: &[&str], planted: &mut Vec<String>) {
         Value::String(s) => {
             let key = key(planted.len());
             // Alone, and in the middle of what was there.
-            *s = if planted.len() % 2 == 0 || s.is_empty() {
+            *s = if planted.len().is_multiple_of(2) || s.is_empty() {
                 key.clone()
             } else {
                 format!("{s} {key} {s}")
@@ -1129,7 +1137,10 @@ fn no_planted_key_is_in_any_file_nor_in_a_files_name() {
                         }
                         for key in &planted {
                             assert!(!text.contains(key.as_str()), "{name}: {key} in {text}");
-                            assert!(!text.contains(&key[8..]), "{name}: a part of {key} in {text}");
+                            assert!(
+                                !text.contains(key.get(8..).unwrap()),
+                                "{name}: a part of {key} in {text}"
+                            );
                         }
                     }
                 }

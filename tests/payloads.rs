@@ -256,7 +256,7 @@ struct Sample {
 impl Sample {
     fn takes(&mut self) -> bool {
         self.seen += 1;
-        self.seen % self.every == 0
+        self.seen.is_multiple_of(self.every)
     }
 }
 
