@@ -721,6 +721,95 @@ fn a_hook_killed_while_it_leaves_its_event_leaves_it_whole_or_not_at_all() {
     assert_eq!(failed, 0);
 }
 
+#[test]
+fn a_hook_killed_while_the_journals_older_part_is_dropped_forgets_nothing() {
+    const ENTRIES: u64 = 1_300;
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    let scene = Scene {
+        name: "turn-start over a journal of more than a megabyte",
+        prepare: |lab| {
+            lab.prompt("p1", "First");
+            lab.write("p1", "call-1", "/p/one.rs");
+            // As long as many tools would have made it.
+            let path = lab.hooks_dir().join("s1/events.jsonl");
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (first, tool) = text.trim_end().split_once('\n').unwrap();
+            let mut entry: Value = serde_json::from_str(tool).unwrap();
+            entry.as_object_mut().unwrap().remove("log");
+            let mut lines = format!("{first}\n");
+            for n in 2..ENTRIES + 2 {
+                entry["n"] = json!(n);
+                entry["event"]["key"] = json!(format!("PostToolUse:call-{n}"));
+                entry["event"]["kind"]["target"] = json!(format!("/p/{}.rs", "x".repeat(600)));
+                lines.push_str(&format!("{entry}\n"));
+            }
+            assert!(lines.len() > 1024 * 1024, "{}", lines.len());
+            std::fs::write(path, lines).unwrap();
+        },
+        event: "UserPromptSubmit",
+        fields: || json!({"prompt_id": "p2", "prompt": "Second"}),
+        session: "s1",
+        turn: "p2",
+        acknowledged: &["call-1"],
+    };
+    let lab = Lab::new();
+    (scene.prepare)(&lab);
+    let (lines, points) = trace(&lab, &scene, &[]);
+    let journal = |l: &String| l.starts_with("write") && l.contains("/events.jsonl>");
+    let from = lines.iter().position(journal).unwrap();
+    assert!(
+        lines.iter().any(|l| l.contains("events.jsonl.new")),
+        "the older part is dropped"
+    );
+    let points: Vec<Point> = points[from..]
+        .iter()
+        .filter(|(n, _)| full() || changes(n))
+        .cloned()
+        .collect();
+    let failed = sweep(&scene, &points, |lab, before, (name, when)| {
+        let place = format!("{}: killed at {name} {when}", scene.name);
+        let options = inject(name, "signal=KILL", *when);
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        strace(lab, &scene, &options);
+        go_on(lab, before, &scene, &place);
+        let count = lab.state("s1").events["PostToolUse"].count;
+        assert_eq!(count, ENTRIES + 1, "{place}");
+    });
+    println!("{}: {} kill points", scene.name, points.len());
+    assert_eq!(failed, 0);
+}
+
+#[test]
+fn the_end_of_a_session_ends_a_turn_that_only_the_log_knows_of() {
+    for (event, fields) in [
+        ("SessionEnd", json!({"prompt_id": null, "reason": "other"})),
+        ("SessionStart", json!({"prompt_id": null, "source": "resume"})),
+        ("SessionStart", json!({"prompt_id": null, "source": "clear"})),
+    ] {
+        let lab = Lab::new();
+        lab.send("SessionStart", json!({"source": "startup", "prompt_id": null}));
+        let files = ["events.jsonl", "state.json"].map(|n| lab.hooks_dir().join("s1").join(n));
+        let before = files.clone().map(|f| std::fs::read(f).unwrap());
+        lab.prompt("p1", "First");
+        // As if its hook had been killed between the log and the journal.
+        for (file, bytes) in files.iter().zip(&before) {
+            write(file, bytes);
+        }
+        lab.send(event, fields);
+        let log = lab.log_of("s1");
+        assert_eq!(
+            (log.turns[0].status, log.turns[0].presumed),
+            ("failed", true),
+            "{event}"
+        );
+        assert!(lab.state("s1").turns.open().is_none(), "{event}");
+        assert!(lab.open_entries().iter().all(|e| e.settled), "{event}");
+    }
+}
+
 /// The traced lines of one event in the lab.
 fn lines_of(prepare: fn(&Lab), event: &'static str, fields: fn() -> Value) -> Vec<String> {
     let scene = Scene {
