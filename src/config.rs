@@ -124,7 +124,14 @@ fn path(name: &str) -> Option<Result<PathBuf, String>> {
 fn hook_root() -> Result<PathBuf, String> {
     path("MAESTRO_HOOKS_DIR").unwrap_or_else(|| {
         let uid = rustix::process::geteuid().as_raw();
-        Ok(std::env::temp_dir().join(format!("maestro-hooks-{uid}")))
+        let temp = std::env::temp_dir();
+        if !temp.is_absolute() {
+            let temp = temp.display();
+            return Err(format!(
+                "the temp directory is a relative path ({temp}): give TMPDIR an absolute one"
+            ));
+        }
+        Ok(temp.join(format!("maestro-hooks-{uid}")))
     })
 }
 

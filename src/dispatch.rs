@@ -10,18 +10,20 @@ pub mod offer;
 mod step;
 mod stores;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
 use crate::config::Config;
 use crate::event::{Event, Kind};
+use crate::files;
 use crate::live::key::SessionKey;
 use crate::live::prune;
 use crate::live::session::{self, NoSession, Session};
 use crate::log::ledger::Ledger;
 use crate::log::settle;
 use crate::reply::Reply;
-use step::StepFault;
+use step::NotNow;
 
 pub use found::project_of;
 pub use stores::Stores;
@@ -53,6 +55,9 @@ pub fn handle(
         }
         Err(NoSession::Io(e)) => {
             stores.fault(&format!("open the session's live state: {e}"));
+            if files::may_pass(&e) {
+                leave(stores, key, event);
+            }
             return Reply::nothing();
         }
     };
@@ -68,14 +73,10 @@ pub fn handle(
             finish(stores, taken.ledger);
             taken.reply
         }
-        Err(StepFault::Later(why)) => {
+        Err(NotNow(why)) => {
             stores.fault(&why);
             drop(session);
             leave(stores, key, kept);
-            Reply::nothing()
-        }
-        Err(StepFault::Lost(why)) => {
-            stores.fault(&why);
             Reply::nothing()
         }
     }
@@ -99,30 +100,40 @@ fn leave(stores: &mut Stores, key: &SessionKey, event: Event) {
 
 /// Folds the events whose hooks could not get the lock; whether all are folded.
 pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config, watch: Stopwatch) -> bool {
-    let pending = match session.pending() {
-        Ok(pending) => pending,
-        Err(e) => {
-            stores.fault(&format!("list pending events: {e}"));
+    let mut stuck = BTreeSet::new();
+    loop {
+        let mut pending = match session.pending() {
+            Ok(pending) => pending,
+            Err(e) => {
+                stores.fault(&format!("list pending events: {e}"));
+                return false;
+            }
+        };
+        pending.retain(|(file, _)| !stuck.contains(file));
+        if pending.is_empty() {
             return true;
         }
-    };
-    for (file, event) in pending {
-        if watch.micros() > PENDING_BUDGET {
-            return false;
-        }
-        stores.heard = false;
-        let taken = step::take(session, event, stores, config, watch);
-        stores.heard = true;
-        match taken {
-            Ok(taken) => finish(stores, taken.ledger),
-            Err(StepFault::Later(_)) => return false,
-            Err(StepFault::Lost(why)) => stores.fault(&why),
-        }
-        if let Err(e) = session.remove_pending(&file) {
-            stores.fault(&format!("remove {file}: {e}"));
+        for (file, event) in pending {
+            if watch.micros() > PENDING_BUDGET {
+                return false;
+            }
+            stores.heard = false;
+            let taken = step::take(session, event, stores, config, watch);
+            stores.heard = true;
+            match taken {
+                Ok(taken) => finish(stores, taken.ledger),
+                Err(NotNow(why)) => {
+                    stores.fault(&why);
+                    return false;
+                }
+            }
+            if let Err(e) = session.remove_pending(&file) {
+                // It is known by its key: folded again, it changes nothing.
+                stores.fault(&format!("remove {file}: {e}"));
+                stuck.insert(file);
+            }
         }
     }
-    true
 }
 
 /// What is done after the answer was given: prunes what is stale. (The settlement of sessions whose host is

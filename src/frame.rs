@@ -19,6 +19,7 @@ use crate::hook::Hook;
 use crate::hosts::{self, Host, Surroundings};
 use crate::live::key::SessionKey;
 use crate::live::{duplicate, process};
+use stdin::Input;
 
 /// What a registration passes on the command line.
 #[derive(Debug, Clone, Default)]
@@ -65,22 +66,26 @@ pub fn run(hook: Hook) -> ! {
 }
 
 fn serve(hook: Hook, watch: Stopwatch) {
-    let Some(bytes) = stdin::read() else { return };
+    let input = stdin::read();
     let config = Config::from_env();
     if config.disabled {
         stdin::drain();
         return;
     }
     let arguments = Arguments::parse(std::env::args().skip(1));
-    let read = match payload::parse(&bytes) {
-        Ok(value) => read(hook, &arguments, &value, &bytes, &config::var),
-        Err(why) => {
-            let mut stores = Stores::open(&config, hook.name());
-            stores.fault(&format!("read the payload: {why}"));
-            stores.flush_faults();
-            None
+    let read = match input {
+        Input::Nothing => return,
+        Input::Useless(why) => Err(why.to_owned()),
+        Input::Payload(bytes) => {
+            payload::parse(&bytes).map(|value| read(hook, &arguments, &value, &bytes, &config::var))
         }
     };
+    let read = read.unwrap_or_else(|why| {
+        let mut stores = Stores::open(&config, hook.name());
+        stores.fault(&format!("read the payload: {why}"));
+        stores.flush_faults();
+        None
+    });
     if let Some(Read { event, key }) = read {
         let (host, name, kind) = (event.host, event.name.clone(), event.kind.clone());
         let mut stores = Stores::open(&config, hook.name());

@@ -1,6 +1,9 @@
 //! What is looked up before a plan is made: which log, which process, which unfinished session.
 
+use std::io;
+
 use super::offer;
+use super::step::{NotNow, later_or_note};
 use super::stores::Stores;
 use crate::config::Config;
 use crate::event::{Event, Kind, Source};
@@ -35,7 +38,7 @@ impl Found {
         event: &mut Event,
         stores: &mut Stores,
         config: &Config,
-    ) -> Self {
+    ) -> Result<Self, NotNow> {
         let partial = std::mem::take(&mut session.is_partial);
         let reborn = session.is_new || partial;
         if reborn
@@ -49,18 +52,14 @@ impl Found {
             event.project = event.cwd.as_ref().map(project_of);
         }
         let mut log = session.state.log.as_ref().map(|l| l.session.clone());
-        if (log.is_none() || partial)
-            && let Some(data) = &stores.data
-        {
-            log = log.or_else(|| data.by_host(event.host, session.key.as_str()).ok().flatten());
-            if let Some(id) = &log {
-                restore(&mut session.state, data, id);
-            }
+        if log.is_none() || partial {
+            log = known_log(session, event, stores, log)?;
         }
         session.is_new = false;
         // A thread that ends without ever having begun a turn gets no place in the log.
         let named = session.state.turns.count > 0 || !matches!(event.kind, Kind::SessionEnd { .. });
-        let new = || SessionId::of(event.host, event.session.as_str(), event.at);
+        // By the key, not by the id as it is stored, of which the end or a secret may be gone.
+        let new = || SessionId::of(event.host, session.key.as_str(), event.at);
         let log = log.or_else(|| named.then(new));
         let starts = matches!(event.kind, Kind::SessionStart { .. });
         // A pending event that a command folds in was another process's: the command's ancestors are no host.
@@ -98,7 +97,7 @@ impl Found {
                 found.offer = offer::find(data, root, &asked, *source, own, config);
             }
         }
-        found
+        Ok(found)
     }
 
     /// As a handler sees it.
@@ -132,15 +131,47 @@ pub fn project_of(cwd: &Redacted) -> Redacted {
     root.map_or_else(|| cwd.clone(), |p| Redacted::new(&p.to_string_lossy()))
 }
 
+/// The log session that this host session wrote to before its live state, or a part of it, was gone; the
+/// state is begun again from it. One that cannot be looked up now is not taken for none: its turn would
+/// never end.
+fn known_log(
+    session: &mut Session,
+    event: &Event,
+    stores: &mut Stores,
+    log: Option<SessionId>,
+) -> Result<Option<SessionId>, NotNow> {
+    let Some(data) = &stores.data else { return Ok(log) };
+    let known = match &log {
+        Some(_) => Ok(log),
+        None => data.by_host(event.host, session.key.as_str()),
+    };
+    let known = known.and_then(|id| {
+        if let Some(id) = &id {
+            restore(&mut session.state, data, id)?;
+            // What comes from the log is in no journal: kept before the first entry is.
+            session.checkpoint()?;
+        }
+        Ok(id)
+    });
+    match known {
+        Ok(id) => Ok(id),
+        Err(e) => {
+            later_or_note(stores, "begin again from the session log", &e)?;
+            Ok(session.state.log.as_ref().map(|l| l.session.clone()))
+        }
+    }
+}
+
 /// A live state that is gone is begun again from the log; of one that lost its checkpoint, what is known
 /// besides stays.
-fn restore(state: &mut State, data: &DataDir, id: &SessionId) {
-    let Ok(Some(view)) = SessionView::read(data, id) else {
-        state.log.get_or_insert_with(|| LogEnd {
-            session: id.clone(),
-            end: 0,
-        });
-        return;
+fn restore(state: &mut State, data: &DataDir, id: &SessionId) -> io::Result<()> {
+    // Its turns are read from its beginning, if not here, then before the next record.
+    state.log.get_or_insert_with(|| LogEnd {
+        session: id.clone(),
+        end: 0,
+    });
+    let Some(view) = SessionView::read(data, id)? else {
+        return Ok(());
     };
     state.turn_files = view.last_files();
     let mut turns = view.machine;
@@ -171,6 +202,7 @@ fn restore(state: &mut State, data: &DataDir, id: &SessionId) {
         session: id.clone(),
         end: view.end,
     });
+    Ok(())
 }
 
 /// `/clear`: whatever this host process was doing is over, and nobody wants it back.

@@ -8,25 +8,22 @@ use super::{HOOK_WAIT, stores::Stores};
 use crate::clock::Stopwatch;
 use crate::config::Config;
 use crate::event::{Event, Kind};
+use crate::files;
 use crate::handlers::Offer;
 use crate::live::session::Session;
 use crate::live::state::LogEnd;
 use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
 use crate::log::ledger::{Caught, Ledger, NoLedger};
-use crate::log::record::{Body, By};
+use crate::log::record::{Body, By, Record};
 use crate::redact::Redacted;
 use crate::reply::{Reply, Verdict};
 use crate::task::limit;
 
-/// Why an event was not taken in.
+/// An event that was not taken in now, and why: somebody holds the log, there is no space, the journal
+/// cannot be written. It is kept and tried again; what is in the log by then is not written twice.
 #[derive(Debug)]
-pub(super) enum StepFault {
-    /// It can be tried again: somebody holds the log, or there is no space now.
-    Later(String),
-    /// Its journal cannot be written.
-    Lost(String),
-}
+pub(super) struct NotNow(pub(super) String);
 
 /// An event that was taken in.
 #[derive(Debug)]
@@ -40,14 +37,14 @@ pub(super) struct Taken {
 /// Takes one event in.
 ///
 /// # Errors
-/// [`StepFault`].
+/// [`NotNow`]; the journal is then as before.
 pub(super) fn take(
     session: &mut Session,
     mut event: Event,
     stores: &mut Stores,
     config: &Config,
     watch: Stopwatch,
-) -> Result<Taken, StepFault> {
+) -> Result<Taken, NotNow> {
     if let Some(denied) = event.key.as_ref().and_then(|k| session.state.seen.get(k)) {
         // A duplicate changes nothing; a denial is repeated, context and notices are not.
         let verdict = denied.map_or(Verdict::Allow, |why| Verdict::Deny(why.to_string()));
@@ -59,7 +56,10 @@ pub(super) fn take(
             ledger: None,
         });
     }
-    let found = Found::about(session, &mut event, stores, config);
+    if let (None, Some(why)) = (&stores.data, &stores.no_data_now) {
+        return Err(NotNow(why.clone()));
+    }
+    let found = Found::about(session, &mut event, stores, config)?;
     let Written {
         draft,
         log,
@@ -91,7 +91,8 @@ pub(super) fn take(
     let due = found.reborn || matches!(event.kind, Kind::SessionStart { .. } | Kind::Prompt { .. });
     session
         .append(entry, due)
-        .map_err(|e| StepFault::Lost(format!("write the journal: {e}")))?;
+        .map_err(|e| NotNow(format!("write the journal: {e}")))?;
+    stores.faults.append(&mut session.problems);
     if let Some(offer) = found.offer.filter(|o| o.ends && plan.took_over.is_some()) {
         end_offered(stores, &offer, session.state.log.as_ref());
     }
@@ -112,89 +113,138 @@ fn write(
     stores: &mut Stores,
     config: &Config,
     found: &Found,
-) -> Result<Written, StepFault> {
-    let mut draft = Draft::of(event, &session.state, config, found);
-    let mut caught = Caught::default();
-    let mut written = None;
+) -> Result<Written, NotNow> {
+    let draft = Draft::of(event, &session.state, config, found);
     let known = session.state.log.clone();
-    let mut log = known
+    let log = known
         .clone()
         .or_else(|| found.log.clone().map(|session| LogEnd { session, end: 0 }));
-    let (Some(data), Some(end)) = (&stores.data, log.as_mut()) else {
-        return Ok(Written {
-            draft,
-            log,
-            caught,
-            ledger: None,
-        });
+    let mut written = Written {
+        draft,
+        log,
+        caught: Caught::default(),
+        ledger: None,
     };
-    if draft.records.is_empty() {
+    let (Some(data), Some(end)) = (&stores.data, written.log.as_mut()) else {
+        return Ok(written);
+    };
+    let silent = written.draft.records.is_empty();
+    if silent
+        && known.is_none()
         // The model is told this id now, so it must be found again.
-        if known.is_none()
-            && let Err(e) = data.set_by_host(event.host, session.key.as_str(), &end.session)
-        {
-            stores.fault(&format!("record the log session: {e}"));
-        }
-        return Ok(Written {
-            draft,
-            log,
-            caught,
-            ledger: None,
-        });
+        && let Err(e) = data.set_by_host(event.host, session.key.as_str(), &end.session)
+    {
+        later_or_note(stores, "record the log session", &e)?;
+        return Ok(written);
     }
-    match Ledger::open(data, &end.session, By::Hook, true, HOOK_WAIT) {
+    if silent && !ends(event) {
+        return Ok(written);
+    }
+    match Ledger::open(data, &end.session, By::Hook, !silent, HOOK_WAIT) {
         Ok(Some(mut ledger)) => {
-            caught = ledger.catch_up(end.end).unwrap_or_default();
-            if !caught.is_empty() {
-                session.state.take_marks(&caught.marks);
-                session.state.take_bodies(&caught.bodies);
-                draft = Draft::of(event, &session.state, config, found);
-            }
-            match record(&mut ledger, data, event, session, config, &draft, &end.session) {
+            let tail = ledger.since(end.end).unwrap_or_default();
+            let logged;
+            (written.caught, logged) = catch_up(&tail, session, event, config, found, &mut written.draft);
+            let place = Place {
+                data,
+                event,
+                session,
+                config,
+                id: &end.session,
+            };
+            match place.record(&mut ledger, &written.draft, logged) {
                 Ok(()) => {
                     end.end = ledger.end();
-                    written = Some(ledger);
+                    written.ledger = Some(ledger);
                 }
                 Err(e) => later_or_note(stores, "write the session log", &e)?,
             }
         }
         Ok(None) => {}
-        Err(NoLedger::Busy) => return Err(StepFault::Later(NoLedger::Busy.to_string())),
+        Err(NoLedger::Busy) => return Err(NotNow(NoLedger::Busy.to_string())),
         Err(NoLedger::Io(e)) => later_or_note(stores, "open the session log", &e)?,
     }
-    Ok(Written {
-        draft,
-        log,
-        caught,
-        ledger: written,
-    })
+    Ok(written)
 }
 
-/// `open/` entry first, then the log; an entry that is no longer true goes last.
-fn record(
-    ledger: &mut Ledger,
-    data: &DataDir,
+/// Events that end a turn which only the log may know of: its hook was killed before its journal entry.
+fn ends(event: &Event) -> bool {
+    matches!(
+        event.kind,
+        Kind::SessionStart { .. } | Kind::SessionEnd { .. } | Kind::Interrupt
+    )
+}
+
+/// Takes in what the log grew by and drafts anew: from a model, a settlement, or a hook that was killed
+/// before its journal entry. Whether that hook's event was this one, which then comes again from its
+/// pending file and is in the log already.
+fn catch_up(
+    tail: &[Record],
+    session: &mut Session,
     event: &Event,
-    session: &Session,
     config: &Config,
-    draft: &Draft,
-    id: &SessionId,
-) -> io::Result<()> {
-    let mut records = draft.records.clone();
-    if ledger.is_new() {
-        records.insert(0, opening(event, draft, id));
+    found: &Found,
+    draft: &mut Draft,
+) -> (Caught, bool) {
+    let own = |r: &Record| r.by == By::Hook && r.at == event.at;
+    let (before, from_own) = tail.split_at(tail.iter().position(own).unwrap_or(tail.len()));
+    let mut caught = Caught::default();
+    for part in [before, from_own] {
+        let news = Caught::of(part);
+        let is_there = |body: &Body| part.iter().any(|r| own(r) && r.body == *body);
+        if !draft.records.is_empty() && draft.records.iter().all(is_there) {
+            caught.marks.extend(news.marks);
+            return (caught, true);
+        }
+        if !news.is_empty() {
+            session.state.take_marks(&news.marks);
+            session.state.take_bodies(&news.bodies);
+            *draft = Draft::of(event, &session.state, config, found);
+            caught.extend(news);
+        }
     }
-    if session.state.log.is_none() {
-        data.set_by_host(event.host, session.key.as_str(), id)?;
+    (caught, false)
+}
+
+/// Where an event is recorded.
+struct Place<'a> {
+    data: &'a DataDir,
+    event: &'a Event,
+    session: &'a Session,
+    config: &'a Config,
+    id: &'a SessionId,
+}
+
+impl Place<'_> {
+    /// `open/` entry first, then the log; an entry that is no longer true goes last. `logged`: the log has
+    /// the records already.
+    fn record(&self, ledger: &mut Ledger, draft: &Draft, logged: bool) -> io::Result<()> {
+        let mut records = draft.records.clone();
+        if records.is_empty() {
+            return Ok(());
+        }
+        if ledger.is_new() {
+            records.insert(0, opening(self.event, draft, self.id));
+        }
+        if self.session.state.log.is_none() {
+            self.data
+                .set_by_host(self.event.host, self.session.key.as_str(), self.id)?;
+        }
+        let unfinished = draft.after.unfinished();
+        if draft.touches_open() && unfinished {
+            self.data
+                .set_open(&draft.open_entry(self.event, &self.session.key, self.config, self.id))?;
+        }
+        if logged {
+            ledger.owe(&records);
+        } else {
+            ledger.append(records, self.event.at)?;
+        }
+        if !unfinished {
+            self.data.remove_open(self.id)?;
+        }
+        Ok(())
     }
-    if draft.touches_open() && draft.after.unfinished() {
-        data.set_open(&draft.open_entry(event, &session.key, config, id))?;
-    }
-    ledger.append(records, event.at)?;
-    if draft.touches_open() && !draft.after.unfinished() && session.state.unfinished() {
-        data.remove_open(id)?;
-    }
-    Ok(())
 }
 
 /// The session whose task was taken over: its log says so, and nobody is offered it again.
@@ -228,15 +278,13 @@ fn end_offered(stores: &mut Stores, offer: &Offer, own: Option<&LogEnd>) {
     }
 }
 
-/// No space now: the event is kept and tried again. Any other fault of the durable store: the live state
+/// What may pass is tried again with the whole event. Any other fault of the durable store: the live state
 /// goes on without it.
-fn later_or_note(stores: &mut Stores, what: &str, e: &io::Error) -> Result<(), StepFault> {
+pub(super) fn later_or_note(stores: &mut Stores, what: &str, e: &io::Error) -> Result<(), NotNow> {
     let what = format!("{what}: {e}");
-    match e.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Err(StepFault::Later(what)),
-        _ => {
-            stores.fault(&what);
-            Ok(())
-        }
+    if files::may_pass(e) {
+        return Err(NotNow(what));
     }
+    stores.fault(&what);
+    Ok(())
 }

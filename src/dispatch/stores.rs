@@ -10,6 +10,8 @@ use crate::redact::Redacted;
 pub struct Stores {
     /// The durable one.
     pub data: Option<DataDir>,
+    /// Why the durable one cannot be had at this moment, though it may be at the next.
+    pub no_data_now: Option<String>,
     /// The transient one.
     pub root: Option<HookRoot>,
     /// Faults of this process, as fragments that fit after "failed to"; the next entry takes them along.
@@ -26,9 +28,12 @@ impl Stores {
     /// Opens both. `who` is the executable or verb, for the notes of faults.
     #[must_use]
     pub fn open(config: &Config, who: &str) -> Self {
-        let mut faults = Vec::new();
+        let (mut faults, mut no_data_now) = (Vec::new(), None);
         let data = DataDir::open(&config.data_dir)
-            .map_err(|e| faults.push(e.to_string()))
+            .map_err(|e| {
+                no_data_now = e.may_pass.then(|| e.to_string());
+                faults.push(e.to_string());
+            })
             .ok();
         let root = match HookRoot::open(config, data.as_ref()) {
             Ok((root, refused)) => {
@@ -42,6 +47,7 @@ impl Stores {
         };
         let stores = Self {
             data,
+            no_data_now,
             root,
             faults: Vec::new(),
             by_host: true,
@@ -57,6 +63,7 @@ impl Stores {
     pub fn of(data: Option<DataDir>, root: Option<HookRoot>, who: &str) -> Self {
         Self {
             data,
+            no_data_now: None,
             root,
             faults: Vec::new(),
             by_host: false,

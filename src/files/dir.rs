@@ -5,7 +5,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat};
 
@@ -57,7 +57,9 @@ impl Dir {
     /// # Errors
     /// As `open(2)`; a link or a file is `NotADirectory` or `FilesystemLoop`.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(rustix::fs::open(path, DIR, Mode::empty())?.into())
+        // With a slash or a dot behind it, a link would be followed after all.
+        let path: PathBuf = path.components().collect();
+        Ok(rustix::fs::open(&path, DIR, Mode::empty())?.into())
     }
 
     /// Opens a directory, making it and its missing parents 0700.
@@ -237,6 +239,15 @@ impl Dir {
             &self.file,
             plain(to)?,
         )?)
+    }
+
+    /// Moves a file into another directory under the same name; `false` when there was none.
+    ///
+    /// # Errors
+    /// As `renameat(2)`.
+    pub fn move_to(&self, other: &Self, name: &str) -> io::Result<bool> {
+        let name = plain(name)?;
+        found(rustix::fs::renameat(&self.file, name, &other.file, name)).map(|f| f.is_some())
     }
 
     /// Removes a file; `false` when there was none.

@@ -11,6 +11,21 @@ mod append;
 mod dir;
 mod lock;
 
+use std::io;
+
+use rustix::io::Errno;
+
 pub use append::{Tail, append, tail};
 pub use dir::{Dir, Durability, Entry, Unsafe};
 pub use lock::{Busy, acquire};
+
+/// Whether what went wrong may pass by itself: no space, no descriptor, a disk's fault. What is refused for
+/// good (another owner, a link, a read-only disk) never does.
+#[must_use]
+pub fn may_pass(e: &io::Error) -> bool {
+    e.kind() == io::ErrorKind::StorageFull
+        || matches!(
+            Errno::from_io_error(e),
+            Some(Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::MFILE | Errno::NFILE | Errno::NOMEM)
+        )
+}

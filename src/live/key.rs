@@ -1,10 +1,13 @@
 //! The name of a session's directory. A host id of `[A-Za-z0-9_-]{1,128}` is the name itself; every other
 //! one is hashed, never cleaned up by replacing characters, so that two ids cannot meet in one directory
-//! and none can leave it.
+//! and none can leave it. One that looks like a secret is hashed too: a name is written down as well.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use sha2::{Digest, Sha256};
+
+use crate::redact::redact;
 
 /// A session's directory name, safe by construction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,7 +20,7 @@ impl SessionKey {
         if id.is_empty() {
             return None;
         }
-        if is_plain(id) {
+        if is_plain(id) && matches!(redact(id), Cow::Borrowed(_)) {
             return Some(Self(id.to_owned()));
         }
         let digest = Sha256::digest(id);
@@ -83,6 +86,7 @@ mod tests {
             "a\0b",
             &long,
             &"x".repeat(129),
+            "ghp_0000Zk3VxQ8rT1mW6yB9cN4dF7gH2jL5pS0a",
         ] {
             let key = SessionKey::of(other).unwrap();
             assert_eq!(key.as_str().len(), 33, "{other:?}");

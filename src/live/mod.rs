@@ -9,6 +9,7 @@
 //!     state.json               a checkpoint: the fold of the journal up to entry `n`
 //!     state.json.new           its temporary, only ever made under the lock
 //!     pending-<uuid>.json      an event whose hook could not get the lock in time
+//!     pending-<uuid>.new       its temporary
 //!     active-agent             the bare name of the active agent; absent when none
 //! ```
 //!

@@ -5,6 +5,7 @@
 //! a turn still open gets the presumed end `session_abandoned`, so a prune never loses a turn. Only known
 //! names are unlinked, then the directory itself: unknown files and foreign directories are left and told.
 
+use std::io;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -12,7 +13,7 @@ use rustix::fs::Stat;
 
 use super::key::SessionKey;
 use super::root::HookRoot;
-use super::session::{Session, is_known};
+use super::session::{Session, is_known, is_pending};
 use crate::files::{Dir, Durability, Entry};
 
 /// After this long without a change a session's directory is stale; exactly this long is kept.
@@ -65,7 +66,7 @@ pub type Settle<'a> = &'a mut dyn FnMut(&mut Session) -> Result<bool, String>;
 ///
 /// # Errors
 /// When the root cannot be read; a directory that cannot be removed is in the report.
-pub fn run(root: &HookRoot, options: Options<'_>, settle: Settle<'_>) -> std::io::Result<Report> {
+pub fn run(root: &HookRoot, options: Options<'_>, settle: Settle<'_>) -> io::Result<Report> {
     let mut report = Report::default();
     let entries = match options.limit {
         None => root.dir().entries()?,
@@ -86,7 +87,7 @@ pub fn run(root: &HookRoot, options: Options<'_>, settle: Settle<'_>) -> std::io
 }
 
 /// The next entries behind the mark of the last run. A root that is smaller than that is looked at whole.
-fn next_entries(dir: &Dir, limit: usize) -> std::io::Result<Vec<Entry>> {
+fn next_entries(dir: &Dir, limit: usize) -> io::Result<Vec<Entry>> {
     let mark = dir.read(CURSOR, 64).ok().flatten();
     let from = mark
         .and_then(|m| String::from_utf8_lossy(&m).trim().parse::<i64>().ok())
@@ -205,21 +206,33 @@ fn remove(root: &HookRoot, key: &SessionKey, options: Options<'_>, settle: Settl
 
 /// Unlinks the known names of a directory that was renamed away, then the directory.
 fn remove_dead(root: &HookRoot, dead: &str, name: &str, report: &mut Report) {
-    let removed = (|| {
-        let Some(dir) = root.dir().sub(dead)? else {
-            return Ok(());
-        };
-        for entry in dir.entries()? {
-            if is_known(&entry.name) {
-                dir.remove(&entry.name)?;
-            }
+    let mut removed = Ok(());
+    for _ in 0..4 {
+        removed = empty(root, dead, name);
+        // A hook that had opened it before the rename was just writing.
+        if !matches!(&removed, Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty) {
+            break;
         }
-        root.dir().remove_sub(dead).map(|_| ())
-    })();
+    }
     match removed {
         Ok(()) => report.removed.push(name.to_owned()),
         Err(e) => report.left.push((name.to_owned(), format!("{e}"))),
     }
+}
+
+/// An event that a hook left there after the last look waits on, in the session's new directory.
+fn empty(root: &HookRoot, dead: &str, name: &str) -> io::Result<()> {
+    let Some(dir) = root.dir().sub(dead)? else {
+        return Ok(());
+    };
+    for entry in dir.entries()? {
+        if is_pending(&entry.name) {
+            dir.move_to(&root.dir().sub_or_make(name)?, &entry.name)?;
+        } else if is_known(&entry.name) {
+            dir.remove(&entry.name)?;
+        }
+    }
+    root.dir().remove_sub(dead).map(|_| ())
 }
 
 #[cfg(test)]

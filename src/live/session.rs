@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
@@ -29,6 +29,8 @@ const MAX_JOURNAL: u64 = 1024 * 1024;
 const KEPT_JOURNAL: u64 = 256 * 1024;
 /// Largest checkpoint and pending event that is read.
 const MAX_FILE: u64 = 8 * 1024 * 1024;
+/// Pending events that are read at once.
+const PENDING_AT_ONCE: usize = 64;
 
 /// Every file that is ours in a session's directory: what a prune may unlink.
 #[must_use]
@@ -42,7 +44,15 @@ pub fn is_known(name: &str) -> bool {
             | CHECKPOINT_BAD
             | ACTIVE_AGENT
             | ACTIVE_AGENT_NEW
-    ) || (name.starts_with("pending-") && name.ends_with(".json"))
+    ) || name
+        .strip_prefix("pending-")
+        .is_some_and(|rest| rest.ends_with(".json") || rest.ends_with(".new"))
+}
+
+/// Whether a file holds a whole event that waits to be folded.
+#[must_use]
+pub fn is_pending(name: &str) -> bool {
+    name.starts_with("pending-") && name.ends_with(".json")
 }
 
 /// A session's live state, under its lock. There is no way to write without one.
@@ -54,7 +64,7 @@ pub struct Session {
     journal: Option<File>,
     /// The fold.
     pub state: State,
-    /// It was not there before.
+    /// It has no event yet.
     pub is_new: bool,
     /// What was wrong with the files, for the next entry's faults.
     pub problems: Vec<String>,
@@ -86,19 +96,17 @@ impl Session {
     /// # Errors
     /// [`NoSession`].
     pub fn lock(root: &HookRoot, key: &SessionKey, wait: Duration) -> Result<Self, NoSession> {
+        let began = Instant::now();
         for _ in 0..8 {
-            let (dir, is_new) = match root.dir().sub(key.as_str())? {
-                Some(dir) => (dir, false),
-                None => (root.dir().sub_or_make(key.as_str())?, true),
-            };
-            match files::acquire(dir.file(), wait) {
+            let dir = root.dir().sub_or_make(key.as_str())?;
+            match files::acquire(dir.file(), wait.saturating_sub(began.elapsed())) {
                 Ok(()) => {}
                 Err(Busy::Held) => return Err(NoSession::Busy),
                 Err(Busy::Io(e)) => return Err(NoSession::Io(e)),
             }
             // It may have been pruned between the opening and the lock.
             if dir.is_still(root.dir(), key.as_str())? {
-                return Ok(Self::load(dir, key.clone(), is_new)?);
+                return Ok(Self::load(dir, key.clone())?);
             }
         }
         Err(NoSession::Busy)
@@ -113,27 +121,24 @@ impl Session {
             return Ok(None);
         };
         match files::acquire(dir.file(), Duration::ZERO) {
-            Ok(()) if dir.is_still(root.dir(), key.as_str())? => {
-                Self::load(dir, key.clone(), false).map(Some)
-            }
+            Ok(()) if dir.is_still(root.dir(), key.as_str())? => Self::load(dir, key.clone()).map(Some),
             Ok(()) | Err(Busy::Held) => Ok(None),
             Err(Busy::Io(e)) => Err(e),
         }
     }
 
-    fn load(dir: Dir, key: SessionKey, is_new: bool) -> io::Result<Self> {
-        let mut loaded = if is_new {
-            Loaded::default()
-        } else {
-            fold_for(&dir, true)?
-        };
+    /// Also a directory that this process made is read: another hook may have had its lock first.
+    fn load(dir: Dir, key: SessionKey) -> io::Result<Self> {
+        let mut loaded = fold_for(&dir, true)?;
         if loaded.bad_checkpoint {
-            dir.rename(CHECKPOINT, CHECKPOINT_BAD)?;
             loaded
                 .problems
-                .push("read state.json: it was moved to state.json.bad".to_owned());
+                .push(match dir.rename(CHECKPOINT, CHECKPOINT_BAD) {
+                    Ok(()) => "read state.json: it was moved to state.json.bad".to_owned(),
+                    Err(e) => format!("read state.json, and to move it away: {e}"),
+                });
         }
-        let is_new = is_new || loaded.state.n == 0;
+        let is_new = loaded.state.n == 0;
         let Loaded {
             state,
             problems,
@@ -164,7 +169,8 @@ impl Session {
         &self.dir
     }
 
-    /// Appends an entry and folds it in; writes a checkpoint when one is due or asked for.
+    /// Appends an entry and folds it in; writes a checkpoint when one is due or asked for. One that cannot
+    /// be written is a problem and no more: the journal has the entry.
     ///
     /// # Errors
     /// When the entry is not in the journal; the state is then as before.
@@ -183,8 +189,10 @@ impl Session {
         self.state.apply(&entry);
         self.show_agent(agent);
         let due = checkpoint || std::mem::take(&mut self.checkpoint_due);
-        if due || end.saturating_sub(self.checkpoint_at) > MAX_TAIL {
-            self.checkpoint()?;
+        if (due || end.saturating_sub(self.checkpoint_at) > MAX_TAIL)
+            && let Err(e) = self.checkpoint()
+        {
+            self.problems.push(format!("write the checkpoint: {e}"));
         }
         Ok(())
     }
@@ -262,34 +270,30 @@ impl Session {
         });
     }
 
-    /// The events whose hooks could not get the lock, oldest first, with their file names.
+    /// The events whose hooks could not get the lock, oldest first, with their file names; not more than
+    /// a hook folds at once.
     ///
     /// # Errors
-    /// When the directory cannot be read.
+    /// When the directory or one of them cannot be read now.
     pub fn pending(&mut self) -> io::Result<Vec<(String, Event)>> {
-        if self.is_new {
-            return Ok(Vec::new());
-        }
-        let mut names: Vec<String> = self
-            .dir
-            .entries()?
-            .into_iter()
-            .map(|e| e.name)
-            .filter(|n| n.starts_with("pending-") && n.ends_with(".json"))
-            .collect();
+        let entries = self.dir.entries()?.into_iter();
+        let mut names: Vec<String> = entries.map(|e| e.name).filter(|n| is_pending(n)).collect();
         names.sort_unstable();
+        names.truncate(PENDING_AT_ONCE);
         let mut events = Vec::new();
         for name in names {
             match self.dir.read(&name, MAX_FILE) {
                 Ok(Some(bytes)) => match serde_json::from_slice(&bytes) {
                     Ok(event) => events.push((name, event)),
-                    // Its hook was killed in the middle of writing it: it was never acknowledged.
+                    // It was whole when it got this name: a disk fault, or a foreign hand.
                     Err(e) => {
                         self.problems.push(format!("read {name}: {e}; it was removed"));
                         self.dir.remove(&name)?;
                     }
                 },
                 Ok(None) => {}
+                // What comes after it waits too: order is kept.
+                Err(e) if files::may_pass(&e) => return Err(e),
                 Err(e) => self.problems.push(format!("read {name}: {e}")),
             }
         }
@@ -316,16 +320,27 @@ fn active_agent(state: &State) -> Option<String> {
     Some(name.rsplit(':').next().unwrap_or_default().replace('-', "_"))
 }
 
-/// Leaves an event for the next hook: the lock was not to be had in time.
+/// Leaves an event for the next hook: the lock was not to be had in time. It gets its name when it is
+/// whole, since whoever holds the lock may read it at any moment.
 ///
 /// # Errors
 /// When it cannot be written.
 pub fn leave_pending(root: &HookRoot, key: &SessionKey, mut event: Event) -> io::Result<()> {
-    let dir = root.dir().sub_or_make(key.as_str())?;
     let id = Uuid::now_v7();
     // Folded, then killed before the file was removed: it must not be folded twice.
     event.key.get_or_insert_with(|| format!("pending:{id}"));
-    dir.create_new(&format!("pending-{id}.json"), &serde_json::to_vec(&event)?)
+    let bytes = serde_json::to_vec(&event)?;
+    let (name, temp) = (format!("pending-{id}.json"), format!("pending-{id}.new"));
+    for _ in 0..8 {
+        let dir = root.dir().sub_or_make(key.as_str())?;
+        let left = dir.replace(&name, &temp, &bytes, Durability::Process);
+        // Whoever holds the lock may be a prune, which takes the directory away: then once more, in the
+        // new one. A prune that has seen the file moves it there itself, under the same name.
+        if dir.is_still(root.dir(), key.as_str())? {
+            return left;
+        }
+    }
+    Err(io::ErrorKind::NotFound.into())
 }
 
 /// What a reader finds in a session's directory.
@@ -364,13 +379,13 @@ fn checkpoint_of(bytes: &[u8]) -> Option<State> {
 
 fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {
     let mut loaded = Loaded::default();
-    match dir.read(CHECKPOINT, MAX_FILE)? {
-        None => {
+    match dir.read(CHECKPOINT, MAX_FILE) {
+        Ok(None) => {
             // A kill while the checkpoint was replaced; a new one that is not whole was never in force.
-            let new = dir.read(CHECKPOINT_NEW, MAX_FILE)?;
+            let new = dir.read(CHECKPOINT_NEW, MAX_FILE).ok().flatten();
             loaded.state = new.and_then(|b| checkpoint_of(&b)).unwrap_or_default();
         }
-        Some(bytes) => match checkpoint_of(&bytes) {
+        Ok(Some(bytes)) => match checkpoint_of(&bytes) {
             Some(state) => loaded.state = state,
             None => {
                 loaded.is_partial = true;
@@ -381,6 +396,9 @@ fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {
                 }
             }
         },
+        // No regular file, or one of a size that we never write.
+        Err(e) if is_not_ours(&e) => (loaded.is_partial, loaded.bad_checkpoint) = (true, true),
+        Err(e) => return Err(e),
     }
     loaded.checkpoint_at = loaded.state.offset;
     let opened = if writing {
@@ -407,6 +425,7 @@ fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {
             0
         }
     };
+    // One that does not belong to this journal is soon replaced.
     loaded.checkpoint_due = base == 0 && loaded.state.offset > 0;
     loaded.journal = Some(file);
     let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
@@ -444,6 +463,11 @@ fn newer(checkpoint: &[u8]) -> Option<u32> {
     }
     let head: Head = serde_json::from_slice(checkpoint).ok()?;
     (head.version > VERSION).then_some(head.version)
+}
+
+fn is_not_ours(e: &io::Error) -> bool {
+    matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge)
+        || rustix::io::Errno::from_io_error(e) == Some(rustix::io::Errno::LOOP)
 }
 
 /// The entries of a session's journal, as far back as it is kept.

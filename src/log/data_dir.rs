@@ -48,6 +48,8 @@ pub struct Unusable {
     pub path: Option<PathBuf>,
     /// Why not.
     pub why: String,
+    /// It may be usable at the next try.
+    pub may_pass: bool,
 }
 
 impl fmt::Display for Unusable {
@@ -68,13 +70,19 @@ impl DataDir {
         let path = wanted.as_ref().map_err(|why| Unusable {
             path: None,
             why: why.clone(),
+            may_pass: false,
         })?;
         let unusable = |why: String| Unusable {
             path: Some(path.clone()),
             why,
+            may_pass: false,
         };
-        let dir = Dir::open_or_make(path).map_err(|e| unusable(e.to_string()))?;
-        match dir.check_or_tighten().map_err(|e| unusable(e.to_string()))? {
+        let failed = |e: io::Error| Unusable {
+            may_pass: files::may_pass(&e),
+            ..unusable(e.to_string())
+        };
+        let dir = Dir::open_or_make(path).map_err(failed)?;
+        match dir.check_or_tighten().map_err(failed)? {
             Ok(()) => Ok(Self {
                 dir,
                 path: path.clone(),
@@ -93,10 +101,12 @@ impl DataDir {
         let path = wanted.as_ref().map_err(|why| Unusable {
             path: None,
             why: why.clone(),
+            may_pass: false,
         })?;
         let unusable = |why: String| Unusable {
             path: Some(path.clone()),
             why,
+            may_pass: false,
         };
         let dir = match Dir::open(path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -222,16 +232,17 @@ impl DataDir {
     fn try_note(&self, fault: &Fault) -> io::Result<()> {
         let mut line = serde_json::to_vec(fault)?;
         line.push(b'\n');
-        let (file, len) = self.dir.open_append_or_make("errors.jsonl")?;
+        let (mut file, _) = self.dir.open_append_or_make("errors.jsonl")?;
         if files::acquire(&file, FAULT_WAIT).is_err() {
             return Ok(());
         }
-        if len > MAX_ERRORS {
+        if file.metadata()?.len() > MAX_ERRORS {
             self.dir.rename("errors.jsonl", "errors.jsonl.old")?;
-            let (file, len) = self.dir.open_append_or_make("errors.jsonl")?;
-            return files::append(&file, files::tail(&file, len)?, &line).map(|_| ());
+            (file, _) = self.dir.open_append_or_make("errors.jsonl")?;
         }
-        files::append(&file, files::tail(&file, len)?, &line).map(|_| ())
+        // Others may have written while this one waited for the lock.
+        let tail = files::tail(&file, file.metadata()?.len())?;
+        files::append(&file, tail, &line).map(|_| ())
     }
 
     /// The faults that were noted, oldest first; lines that cannot be read are left out.

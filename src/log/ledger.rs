@@ -29,7 +29,6 @@ pub struct Ledger {
     file: File,
     tail: Tail,
     by: By,
-    is_new: bool,
     must_last: bool,
 }
 
@@ -44,6 +43,22 @@ pub struct Caught {
 }
 
 impl Caught {
+    /// What records mean for the live state.
+    #[must_use]
+    pub fn of(records: &[Record]) -> Self {
+        let wanted = |b: &&Body| matches!(b, Body::Task { .. } | Body::Todos { .. } | Body::Limit { .. });
+        Self {
+            marks: records.iter().filter_map(|r| r.body.mark(r.at)).collect(),
+            bodies: records.iter().map(|r| &r.body).filter(wanted).cloned().collect(),
+        }
+    }
+
+    /// Adds what was found later.
+    pub fn extend(&mut self, later: Self) {
+        self.marks.extend(later.marks);
+        self.bodies.extend(later.bodies);
+    }
+
     /// Whether nothing was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -109,15 +124,14 @@ impl Ledger {
             file,
             tail,
             by,
-            is_new: len == 0,
             must_last: false,
         }))
     }
 
-    /// Whether nothing was ever written to it.
+    /// Whether it has no record yet; a torn one is none.
     #[must_use]
     pub fn is_new(&self) -> bool {
-        self.is_new
+        self.tail.end == 0
     }
 
     /// Where the next record will stand.
@@ -141,33 +155,12 @@ impl Ledger {
             .collect())
     }
 
-    /// What was written behind `offset`, as far as the live state needs it.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn catch_up(&self, offset: u64) -> io::Result<Caught> {
-        let mut caught = Caught::default();
-        if offset == self.tail.end {
-            return Ok(caught);
-        }
-        for record in self.since(offset)? {
-            caught.marks.extend(record.body.mark(record.at));
-            if matches!(
-                record.body,
-                Body::Task { .. } | Body::Todos { .. } | Body::Limit { .. }
-            ) {
-                caught.bodies.push(record.body);
-            }
-        }
-        Ok(caught)
-    }
-
     /// Appends the records in one write. A final end is on the disk only after [`Ledger::finish`].
     ///
     /// # Errors
     /// When they are not there whole; the log is then as it was.
     pub fn append(&mut self, bodies: Vec<Body>, at: DateTime<Utc>) -> io::Result<u64> {
-        self.must_last |= bodies.iter().any(Body::is_final);
+        self.owe(&bodies);
         let mut lines = Vec::with_capacity(512 * bodies.len());
         for body in bodies {
             let seq = self.tail.end + lines.len() as u64;
@@ -186,8 +179,12 @@ impl Ledger {
             end: files::append(&self.file, self.tail, &lines)?,
             torn: 0,
         };
-        self.is_new = false;
         Ok(self.tail.end)
+    }
+
+    /// Remembers that these records, which are in the log, must outlive a power cut if one is a final end.
+    pub fn owe(&mut self, bodies: &[Body]) {
+        self.must_last |= bodies.iter().any(Body::is_final);
     }
 
     /// Gives up the lock, and puts a final end on the disk: it outlives a power cut from here on. It comes
