@@ -20,10 +20,9 @@ use crate::files;
 use crate::live::key::SessionKey;
 use crate::live::prune;
 use crate::live::session::{self, NoSession, Session};
-use crate::log::ledger::Ledger;
 use crate::log::settle;
 use crate::reply::Reply;
-use step::NotNow;
+use step::{NotNow, Rest};
 
 pub use found::project_of;
 pub use stores::Stores;
@@ -70,7 +69,7 @@ pub fn handle(
     match step::take(&mut session, event, stores, config, watch) {
         Ok(taken) => {
             drop(session);
-            finish(stores, taken.ledger);
+            finish(stores, taken.rest);
             taken.reply
         }
         Err(NotNow(why)) => {
@@ -82,8 +81,8 @@ pub fn handle(
     }
 }
 
-fn finish(stores: &mut Stores, ledger: Option<Ledger>) {
-    if let Some(Err(e)) = ledger.map(Ledger::finish) {
+fn finish(stores: &mut Stores, rest: Option<Rest>) {
+    if let Some(Err(e)) = rest.map(|rest| rest.finish(stores.data.as_ref())) {
         stores.fault(&format!("put the turn's end on the disk: {e}"));
     }
 }
@@ -121,7 +120,7 @@ pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config,
             let taken = step::take(session, event, stores, config, watch);
             stores.heard = true;
             match taken {
-                Ok(taken) => finish(stores, taken.ledger),
+                Ok(taken) => finish(stores, taken.rest),
                 Err(NotNow(why)) => {
                     stores.fault(&why);
                     return false;

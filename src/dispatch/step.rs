@@ -30,8 +30,31 @@ pub(super) struct NotNow(pub(super) String);
 pub(super) struct Taken {
     /// The answer.
     pub(super) reply: Reply,
-    /// The log, if it was written: its last duty is done after all locks are given up.
-    pub(super) ledger: Option<Ledger>,
+    /// What is left to do at the log, if it was written.
+    pub(super) rest: Option<Rest>,
+}
+
+/// What comes after the journal, under the log's lock alone: no other hook of the session waits for the disk,
+/// and a process that is killed while it waits has written everything.
+#[derive(Debug)]
+pub(super) struct Rest {
+    ledger: Ledger,
+    over: Option<SessionId>,
+}
+
+impl Rest {
+    /// Puts a turn's end on the disk; only then the `open/` entry goes, so that no power cut leaves a turn
+    /// open that nobody would settle.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(super) fn finish(self, data: Option<&DataDir>) -> io::Result<()> {
+        self.ledger.sync()?;
+        if let (Some(id), Some(data)) = (&self.over, data) {
+            data.remove_open(id)?;
+        }
+        Ok(())
+    }
 }
 
 /// Takes one event in.
@@ -53,7 +76,7 @@ pub(super) fn take(
                 verdict,
                 ..Reply::nothing()
             },
-            ledger: None,
+            rest: None,
         });
     }
     if let (None, Some(why)) = (&stores.data, &stores.no_data_now) {
@@ -64,7 +87,7 @@ pub(super) fn take(
         draft,
         log,
         caught,
-        ledger,
+        rest,
     } = write(session, &event, stores, config, &found)?;
     let Draft {
         plan,
@@ -96,14 +119,14 @@ pub(super) fn take(
     if let Some(offer) = found.offer.filter(|o| o.ends && plan.took_over.is_some()) {
         end_offered(stores, &offer, session.state.log.as_ref());
     }
-    Ok(Taken { reply, ledger })
+    Ok(Taken { reply, rest })
 }
 
 struct Written {
     draft: Draft,
     log: Option<LogEnd>,
     caught: Caught,
-    ledger: Option<Ledger>,
+    rest: Option<Rest>,
 }
 
 /// Plans, and writes what goes into the durable store.
@@ -123,7 +146,7 @@ fn write(
         draft,
         log,
         caught: Caught::default(),
-        ledger: None,
+        rest: None,
     };
     let (Some(data), Some(end)) = (&stores.data, written.log.as_mut()) else {
         return Ok(written);
@@ -155,7 +178,8 @@ fn write(
             match place.record(&mut ledger, &written.draft, logged) {
                 Ok(()) => {
                     end.end = ledger.end();
-                    written.ledger = Some(ledger);
+                    let over = (!silent && !written.draft.after.unfinished()).then(|| end.session.clone());
+                    written.rest = Some(Rest { ledger, over });
                 }
                 Err(e) => later_or_note(stores, "write the session log", &e)?,
             }
@@ -216,8 +240,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// `open/` entry first, then the log; an entry that is no longer true goes last. `logged`: the log has
-    /// the records already.
+    /// `open/` entry first, then the log. `logged`: the log has the records already.
     fn record(&self, ledger: &mut Ledger, draft: &Draft, logged: bool) -> io::Result<()> {
         let mut records = draft.records.clone();
         if records.is_empty() {
@@ -230,8 +253,7 @@ impl Place<'_> {
             self.data
                 .set_by_host(self.event.host, self.session.key.as_str(), self.id)?;
         }
-        let unfinished = draft.after.unfinished();
-        if draft.touches_open() && unfinished {
+        if draft.touches_open() && draft.after.unfinished() {
             self.data
                 .set_open(&draft.open_entry(self.event, &self.session.key, self.config, self.id))?;
         }
@@ -239,9 +261,6 @@ impl Place<'_> {
             ledger.owe(&records);
         } else {
             ledger.append(records, self.event.at)?;
-        }
-        if !unfinished {
-            self.data.remove_open(self.id)?;
         }
         Ok(())
     }

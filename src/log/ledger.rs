@@ -155,7 +155,7 @@ impl Ledger {
             .collect())
     }
 
-    /// Appends the records in one write. A final end is on the disk only after [`Ledger::finish`].
+    /// Appends the records in one write. A final end is on the disk only after [`Ledger::sync`].
     ///
     /// # Errors
     /// When they are not there whole; the log is then as it was.
@@ -187,17 +187,16 @@ impl Ledger {
         self.must_last |= bodies.iter().any(Body::is_final);
     }
 
-    /// Gives up the lock, and puts a final end on the disk: it outlives a power cut from here on. It comes
-    /// after the journal and outside all locks, so that nobody waits for the disk.
+    /// Puts a final end on the disk: it outlives a power cut from here on.
     ///
     /// # Errors
     /// When the disk refuses.
-    pub fn finish(self) -> io::Result<()> {
+    pub fn sync(&self) -> io::Result<()> {
         if self.must_last {
-            self.file.unlock()?;
-            self.file.sync_data()?;
+            self.file.sync_data()
+        } else {
+            Ok(())
         }
-        Ok(())
     }
 }
 
