@@ -2,7 +2,7 @@
 //! Gemini CLI's words, so that a promise can be held against each of them. And the two things that happen
 //! to a host besides: it is killed, and time goes by.
 
-use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -91,7 +91,7 @@ impl Lab {
     }
 }
 
-pub fn set_mtime(path: &std::path::Path, to: SystemTime) {
+pub fn set_mtime(path: &Path, to: SystemTime) {
     std::fs::File::open(path)
         .and_then(|f| f.set_times(std::fs::FileTimes::new().set_modified(to)))
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -357,12 +357,18 @@ impl Drop for Process {
     }
 }
 
+/// Copies a program by another process: a file that this one has open for writing cannot be run while a
+/// child of another test, forked at that moment, still holds it ("text file busy").
+pub fn copy_program(from: &str, to: &Path) {
+    let copied = Command::new("cp").args([Path::new(from), to]).status().unwrap();
+    assert!(copied.success());
+}
+
 /// Sends events through a program of that name, which is gone afterwards: for hosts that name no process,
 /// whose nearest ancestor that is no shell is looked up.
 pub fn through_a_host_that_dies(lab: &Lab, name: &str, events: &[(Hook, Vec<u8>)]) {
     let program = lab.path(name);
-    std::fs::copy("/bin/sh", &program).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    copy_program("/bin/sh", &program);
     let mut script = String::new();
     for (i, (hook, bytes)) in events.iter().enumerate() {
         let file = lab.path(&format!("payload-{i}"));
