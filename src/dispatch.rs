@@ -4,6 +4,8 @@
 //! leaves something that the next hook understands: an entry without a turn, a record that the journal
 //! does not know of yet, an answer that was not given. Nothing that was acknowledged is missing.
 
+mod draft;
+mod found;
 pub mod offer;
 mod step;
 mod stores;
@@ -16,10 +18,11 @@ use crate::event::{Event, Kind};
 use crate::live::key::SessionKey;
 use crate::live::prune;
 use crate::live::session::{self, NoSession, Session};
+use crate::log::ledger::Ledger;
 use crate::log::settle;
 use crate::reply::Reply;
+use step::StepFault;
 
-pub use step::StepFault;
 pub use stores::Stores;
 
 /// How long a hook waits for the lock of its session, and again for that of its log.
@@ -59,7 +62,11 @@ pub fn handle(
     }
     let kept = event.clone();
     match step::take(&mut session, event, stores, config, watch) {
-        Ok(reply) => reply,
+        Ok(taken) => {
+            drop(session);
+            finish(stores, taken.ledger);
+            taken.reply
+        }
         Err(StepFault::Later(why)) => {
             stores.fault(&why);
             drop(session);
@@ -70,6 +77,12 @@ pub fn handle(
             stores.fault(&why);
             Reply::nothing()
         }
+    }
+}
+
+fn finish(stores: &mut Stores, ledger: Option<Ledger>) {
+    if let Some(Err(e)) = ledger.map(Ledger::finish) {
+        stores.fault(&format!("put the turn's end on the disk: {e}"));
     }
 }
 
@@ -97,7 +110,7 @@ pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config,
             return false;
         }
         match step::take(session, event, stores, config, watch) {
-            Ok(_) => {}
+            Ok(taken) => finish(stores, taken.ledger),
             Err(StepFault::Later(_)) => return false,
             Err(StepFault::Lost(why)) => stores.fault(&why),
         }

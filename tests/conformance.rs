@@ -107,7 +107,7 @@ fn a_session_start_succeeds_whatever_is_there() {
     no_log.start("resume");
     no_log.prompt("p1", "Do it");
     assert_eq!(
-        lab.state("s1").work.current_task.unwrap().description.as_str(),
+        lab.state("s1").current_task.unwrap().description.as_str(),
         "Do it"
     );
 }

@@ -112,7 +112,7 @@ fn a_checkpoint_is_written_when_the_journals_tail_passes_64_kb() {
 
 #[test]
 fn a_corrupt_checkpoint_is_moved_aside_reported_and_refolded() {
-    for bad in ["", "{", "[]", "{\"version\":1,\"n\":\"x\"}", "\0\0\0\0"] {
+    for bad in ["", "{", "[]", "{}", "{\"version\":1,\"n\":\"x\"}", "\0\0\0\0"] {
         let lab = Lab::new();
         eventful(&lab, "s1");
         let before = lab.state("s1");
@@ -151,10 +151,7 @@ fn a_corrupt_checkpoint_of_a_state_begun_again_from_the_log_loses_no_turn() {
     talk.shell("p1", "c3", "pwd");
     let state = lab.state("s1");
     assert_eq!(state.turns.count, 1);
-    assert_eq!(
-        state.work.current_task.unwrap().description.as_str(),
-        "Fix the cart"
-    );
+    assert_eq!(state.current_task.unwrap().description.as_str(), "Fix the cart");
     talk.stop("p1", "Fixed.");
     assert_eq!(all(&lab.log_of("s1")), [DONE]);
     assert!(lab.open_entries().is_empty());
@@ -248,8 +245,8 @@ fn a_journal_that_is_gone_is_begun_again_from_the_log() {
     let after = lab.state("s1");
     assert_eq!(after.turns.count, before.turns.count);
     assert_eq!(
-        after.work.current_task.unwrap().description,
-        before.work.current_task.unwrap().description
+        after.current_task.unwrap().description,
+        before.current_task.unwrap().description
     );
     assert_eq!(after.ui_todos.unwrap().items, before.ui_todos.unwrap().items);
     assert_eq!(after.log.unwrap().session, before.log.unwrap().session);
@@ -310,8 +307,8 @@ fn past_1_mb_the_older_part_is_dropped_and_no_state_is_lost() {
     );
     let read = lab.state("s1");
     assert_eq!(
-        (read.n, &read.turns, &read.work, &read.ui_todos),
-        (held.n, &held.turns, &held.work, &held.ui_todos)
+        (read.n, &read.turns, &read.current_task, &read.ui_todos),
+        (held.n, &held.turns, &held.current_task, &held.ui_todos)
     );
     assert_eq!(
         (&read.turn_files, &read.rate_limit, &read.log),
@@ -326,7 +323,7 @@ fn past_1_mb_the_older_part_is_dropped_and_no_state_is_lost() {
     let state = lab.state("s1");
     assert_eq!(state.turns.count, held.turns.count + 1);
     assert_eq!(state.ui_todos.unwrap().items, held.ui_todos.unwrap().items);
-    assert_eq!(state.work.current_task.unwrap().description.as_str(), "More");
+    assert_eq!(state.current_task.unwrap().description.as_str(), "More");
 }
 
 #[test]
@@ -818,7 +815,7 @@ fn a_fault_of_ours_leaves_the_host_alone_and_is_in_the_state() {
         state.faults
     );
     assert!(
-        state.work.current_task.is_some(),
+        state.current_task.is_some(),
         "the live state goes on without the log"
     );
 

@@ -416,7 +416,7 @@ fn a_host_that_was_only_idle_goes_on_where_it_was() {
             id,
             "{host}: the same log session"
         );
-        let task = state.work.current_task.unwrap();
+        let task = state.current_task.unwrap();
         assert_eq!(
             (task.description.as_str(), task.last_action.as_str()),
             ("Do it", "Created /w/b.rs")

@@ -130,7 +130,7 @@ fn a_fork_is_told_of_the_newest_conversation_of_its_host_and_project() {
         "it is the same conversation"
     );
     assert_eq!(
-        lab.state("s2").work.current_task.unwrap().description.as_str(),
+        lab.state("s2").current_task.unwrap().description.as_str(),
         "Fix the cart"
     );
     assert_eq!(
@@ -270,7 +270,7 @@ fn a_task_taken_over_is_the_new_sessions_own() {
     crashed(&lab, "s1");
     let talk = lab.claude("s2");
     talk.start("startup");
-    let task = lab.state("s2").work.current_task.unwrap();
+    let task = lab.state("s2").current_task.unwrap();
     assert_eq!(
         (task.description.as_str(), task.last_action.as_str()),
         ("Fix the cart", "Ran cargo test")
@@ -284,11 +284,11 @@ fn a_task_taken_over_is_the_new_sessions_own() {
     );
     talk.prompt("p1", "continue");
     assert_eq!(
-        lab.state("s2").work.current_task.unwrap().description.as_str(),
+        lab.state("s2").current_task.unwrap().description.as_str(),
         "Fix the cart"
     );
     talk.stop("p1", "Fixed.");
-    assert!(lab.state("s2").work.current_task.is_none());
+    assert!(lab.state("s2").current_task.is_none());
     assert!(lab.open_entries().is_empty());
 }
 
@@ -511,7 +511,7 @@ fn a_session_that_has_its_own_turn_is_not_given_anothers_task() {
     talk.prompt("p1", "Something else");
     assert_none(&talk.start("startup"), "the prompt was faster");
     assert_eq!(
-        lab.state("s2").work.current_task.unwrap().description.as_str(),
+        lab.state("s2").current_task.unwrap().description.as_str(),
         "Something else"
     );
     assert!(

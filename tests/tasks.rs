@@ -13,7 +13,7 @@ const LIMITED: &str =
     "API Error: Request rejected (429) · This request would exceed your account's rate limit.";
 
 fn task(lab: &Lab, session: &str) -> Option<Task> {
-    lab.state(session).work.current_task
+    lab.state(session).current_task
 }
 
 fn description(lab: &Lab, session: &str) -> String {
@@ -21,7 +21,7 @@ fn description(lab: &Lab, session: &str) -> String {
 }
 
 fn interrupted(lab: &Lab, session: &str) -> String {
-    let task = lab.state(session).work.interrupted_task;
+    let task = lab.state(session).interrupted_task;
     task.map_or_else(String::new, |t| t.description.into_string())
 }
 
@@ -218,7 +218,7 @@ fn a_clear_takes_task_and_todos_away() {
     );
     talk.end("clear");
     let state = lab.state("s1");
-    assert!(state.work.current_task.is_none() && state.ui_todos.is_none());
+    assert!(state.current_task.is_none() && state.ui_todos.is_none());
     assert_eq!(all(&lab.log_of("s1")), [presumed("session_ended")]);
     assert!(lab.open_entries().is_empty(), "nobody wants it back");
 }
@@ -426,7 +426,7 @@ fn a_limit_of_the_provider_is_marked_and_told_once_in_the_seeds_words() {
         (limit.source, limit.rule.as_str()),
         (LimitSource::Provider, "kind rate_limit")
     );
-    let at = state.work.current_task.unwrap().rate_limit_detected_at.unwrap();
+    let at = state.current_task.unwrap().rate_limit_detected_at.unwrap();
     let log = lab.log_of("s1");
     assert_eq!(all(&log), [("failed", "rate_limit", false)]);
     assert_eq!(log.limit.as_ref().unwrap().detected_at, at);
@@ -564,7 +564,7 @@ fn a_tools_own_limit_stops_nothing_and_tells_nobody() {
     assert_eq!(talk.says("PostToolUseFailure", fields).stdout, "");
     let state = lab.state("s1");
     assert_eq!(state.rate_limit.unwrap().source, LimitSource::Tool);
-    assert_eq!(state.work.current_task.unwrap().rate_limit_detected_at, None);
+    assert_eq!(state.current_task.unwrap().rate_limit_detected_at, None);
     let log = lab.log_of("s1");
     assert_eq!(log.status, "in_progress");
     assert!(

@@ -242,7 +242,7 @@ fn a_prompt_by_the_host_inside_an_open_turn_belongs_to_it() {
         (log.turns[0].origin, log.turns[0].actions.len()),
         (Origin::User, 1)
     );
-    assert!(lab.state("s1").work.current_task.is_none());
+    assert!(lab.state("s1").current_task.is_none());
 }
 
 // Tool calls
@@ -459,7 +459,6 @@ fn a_subagents_prompt_and_stop_are_not_the_main_ones() {
         assert_eq!(lab.log_text(&talk.session), before, "{}", talk.host);
         assert_eq!(
             lab.state(&talk.session)
-                .work
                 .current_task
                 .unwrap()
                 .description
@@ -484,7 +483,7 @@ fn a_stop_completes_the_turn_with_the_hosts_last_message() {
         assert_eq!(log.turns[0].response.as_ref().unwrap().as_str(), "Done.");
         assert!(log.turns[0].completed_at.is_some());
         assert!(lab.open_entries().is_empty());
-        assert!(lab.state("x1").work.current_task.is_none());
+        assert!(lab.state("x1").current_task.is_none());
     }
 }
 
@@ -535,7 +534,7 @@ fn a_model_failure_fails_the_turn_with_the_hosts_kind() {
             "API Error: it is so"
         );
         assert!(
-            lab.state("s1").work.current_task.is_some(),
+            lab.state("s1").current_task.is_some(),
             "that is what resume is for"
         );
     }
@@ -566,7 +565,7 @@ fn an_interrupt_is_a_presumed_end() {
     talk.prompt("t1", "Do it");
     talk.says("Interrupt", json!({"turn_id": "t1"}));
     assert_eq!(all(&lab.log_of("c1")), [presumed("interrupted")]);
-    assert!(lab.state("c1").work.current_task.is_some());
+    assert!(lab.state("c1").current_task.is_some());
     talk.create("t1", "k1", "a");
     let log = lab.log_of("c1");
     assert_eq!(
@@ -604,7 +603,7 @@ fn a_session_end_with_the_turn_open_is_a_presumed_end_and_comes_once() {
         let ends = lab.kinds("x1").iter().filter(|k| *k == "session.end").count();
         assert_eq!(ends, 1, "{host}");
         assert!(
-            lab.state("x1").work.current_task.is_some(),
+            lab.state("x1").current_task.is_some(),
             "{host}: it can be resumed"
         );
     }
@@ -669,7 +668,7 @@ fn what_comes_late_for_an_earlier_turn_leaves_the_next_one_alone() {
         assert_eq!(all(&log), [DONE, OPEN], "{host}");
         assert_eq!((log.turns[0].late.len(), log.turns[1].actions.len()), (2, 1));
         assert_eq!(log.turns[0].response.as_ref().unwrap().as_str(), "Done.");
-        assert_eq!(after.work.current_task, before.work.current_task, "{host}");
+        assert_eq!(after.current_task, before.current_task, "{host}");
         assert_eq!(after.turn_files, before.turn_files, "{host}");
         assert_eq!(lab.open_entries().len(), 1);
     }
@@ -687,7 +686,7 @@ fn a_real_end_that_comes_after_the_next_prompt_replaces_the_presumed_one_and_onl
         assert_eq!(all(&log), [DONE, OPEN], "{host}");
         assert_eq!(log.turns[0].response.as_ref().unwrap().as_str(), "First is done.");
         assert_eq!(
-            lab.state("x1").work.current_task.unwrap().description.as_str(),
+            lab.state("x1").current_task.unwrap().description.as_str(),
             "Second"
         );
     }
@@ -884,10 +883,10 @@ fn subagents_in_the_background_keep_the_task_until_the_last_has_stopped() {
     assert_eq!(all(&lab.log_of("s1")), [DONE], "the turn is over");
     assert_eq!(lab.state("s1").running().count(), 2);
     talk.agent_stops("p1", "a1", "coder");
-    assert!(lab.state("s1").work.current_task.is_some());
+    assert!(lab.state("s1").current_task.is_some());
     assert_eq!(lab.open_entries().len(), 1);
     talk.agent_stops("p1", "a2", "tester");
-    assert!(lab.state("s1").work.current_task.is_none());
+    assert!(lab.state("s1").current_task.is_none());
     assert!(lab.open_entries().is_empty());
 }
 
@@ -901,7 +900,7 @@ fn the_stop_of_the_hosts_own_turn_ends_a_task_that_waits() {
     talk.prompt("p2", NOTIFICATION);
     talk.stop("p2", "All seen.");
     let state = lab.state("s1");
-    assert!(state.work.current_task.is_none() && !state.work.task_waits);
+    assert!(state.current_task.is_none() && !state.task_waits);
     assert_eq!(state.running().count(), 0);
     assert_eq!(all(&lab.log_of("s1")), [DONE, DONE]);
 }

@@ -83,7 +83,7 @@ fn offer(
     let view = SessionView::read(data, &seen.entry.session).ok().flatten()?;
     let live = seen.live.as_ref();
     // The live state knows steps that were no records; without it the log does.
-    let task = live.map_or(view.task.clone(), |s| s.work.current_task.clone());
+    let task = live.map_or(view.task.clone(), |s| s.current_task.clone());
     let todos = live
         .map_or(view.todos.clone(), |s| s.ui_todos.clone())
         .filter(Todos::any_open);

@@ -1,74 +1,81 @@
-//! One event of one session, under its lock: from the state before it to what is written and said.
+//! One event of one session, under its lock: written to the log, then to the journal, then answered.
 
 use std::io;
 
-use super::{HOOK_WAIT, offer, stores::Stores};
+use super::draft::{Draft, answered, opening, reply};
+use super::found::Found;
+use super::{HOOK_WAIT, stores::Stores};
 use crate::clock::Stopwatch;
-use crate::config::{Config, LogPrompts};
-use crate::event::{Event, Kind, Source};
-use crate::handlers::{self, Context, Offer, Plan};
-use crate::live::fold::brief;
-use crate::live::key::SessionKey;
-use crate::live::process::{HostProcess, Pulse};
+use crate::config::Config;
+use crate::event::{Event, Kind};
+use crate::handlers::Offer;
 use crate::live::session::Session;
-use crate::live::state::{Answered, Entry, LogEnd, State};
+use crate::live::state::LogEnd;
 use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
-use crate::log::ledger::{Ledger, NoLedger};
-use crate::log::open::OpenEntry;
+use crate::log::ledger::{Caught, Ledger, NoLedger};
 use crate::log::record::{Body, By};
-use crate::log::turns::Mark;
-use crate::log::{settle, view::SessionView};
 use crate::redact::Redacted;
-use crate::reply::{MAX_CONTEXT, Reply, Verdict};
-use crate::task::{Task, Todos, limit};
-
-/// What the durable store says in place of a task's description when it is to keep no prompt.
-const PROMPT_NOT_KEPT: &str = "a task whose prompt is not kept";
+use crate::reply::{Reply, Verdict};
+use crate::task::limit;
 
 /// Why an event was not taken in.
 #[derive(Debug)]
-pub enum StepFault {
+pub(super) enum StepFault {
     /// It can be tried again: somebody holds the log, or there is no space now.
     Later(String),
     /// Its journal cannot be written.
     Lost(String),
 }
 
+/// An event that was taken in.
+#[derive(Debug)]
+pub(super) struct Taken {
+    /// The answer.
+    pub(super) reply: Reply,
+    /// The log, if it was written: its last duty is done after all locks are given up.
+    pub(super) ledger: Option<Ledger>,
+}
+
 /// Takes one event in.
 ///
 /// # Errors
-/// [`StepFault`]; log and journal are then as before.
+/// [`StepFault`].
 pub(super) fn take(
     session: &mut Session,
     mut event: Event,
     stores: &mut Stores,
     config: &Config,
     watch: Stopwatch,
-) -> Result<Reply, StepFault> {
-    if let Some(seen) = event.key.as_ref().and_then(|k| session.state.seen(k)) {
+) -> Result<Taken, StepFault> {
+    if let Some(denied) = event.key.as_ref().and_then(|k| session.state.seen.get(k)) {
         // A duplicate changes nothing; a denial is repeated, context and notices are not.
-        let verdict = seen
-            .denied
-            .as_ref()
-            .map_or(Verdict::Allow, |why| Verdict::Deny(why.to_string()));
-        return Ok(Reply {
-            verdict,
-            ..Reply::nothing()
+        let verdict = denied.map_or(Verdict::Allow, |why| Verdict::Deny(why.to_string()));
+        return Ok(Taken {
+            reply: Reply {
+                verdict,
+                ..Reply::nothing()
+            },
+            ledger: None,
         });
     }
     let found = Found::about(session, &mut event, stores, config);
-    let written = write(session, &event, stores, config, &found)?;
     let Written {
-        plan,
-        marks,
+        draft,
         log,
+        caught,
+        ledger,
+    } = write(session, &event, stores, config, &found)?;
+    let Draft {
+        plan,
         mut entry,
         after,
-    } = written;
+        ..
+    } = draft;
     let reply = reply(&event, &plan, &after);
     let told = plan.context.as_deref() == Some(limit::WAIT) && reply.context.is_some();
-    entry.marks = marks;
+    entry.marks.splice(0..0, caught.marks);
+    entry.caught = caught.bodies;
     entry.log = log.filter(|l| session.state.log.as_ref() != Some(l));
     entry.answered = answered(&reply, &after, told);
     entry.us = watch.micros();
@@ -79,176 +86,18 @@ pub(super) fn take(
     let due = found.reborn || matches!(event.kind, Kind::SessionStart { .. } | Kind::Prompt { .. });
     session
         .append(entry, due)
-        .map_err(|e| fault("write the journal", &e))?;
+        .map_err(|e| StepFault::Lost(format!("write the journal: {e}")))?;
     if let Some(offer) = found.offer.filter(|o| o.ends && plan.took_over.is_some()) {
         end_offered(stores, &offer, session.state.log.as_ref());
     }
-    Ok(reply)
-}
-
-/// What is looked up before the plan is made.
-struct Found {
-    log: Option<SessionId>,
-    process: Option<HostProcess>,
-    pulse: Pulse,
-    offer: Option<Offer>,
-    /// The live state was begun anew, or its lost part again.
-    reborn: bool,
-}
-
-impl Found {
-    fn about(session: &mut Session, event: &mut Event, stores: &mut Stores, config: &Config) -> Self {
-        let partial = std::mem::take(&mut session.is_partial);
-        let reborn = session.is_new || partial;
-        if reborn
-            && let Some(root) = &stores.root
-            && let Err(e) = root.claim(stores.data.as_ref())
-        {
-            let what = format!("mark the hook root: {e}");
-            stores.fault(&what);
-        }
-        if event.project.is_none() && session.state.project_root.is_none() {
-            event.project = event.cwd.as_ref().map(project_of);
-        }
-        let mut log = session.state.log.as_ref().map(|l| l.session.clone());
-        if (log.is_none() || partial)
-            && let Some(data) = &stores.data
-        {
-            log = log.or_else(|| data.by_host(event.host, session.key.as_str()).ok().flatten());
-            if let Some(id) = &log {
-                restore(&mut session.state, data, id);
-            }
-        }
-        session.is_new = false;
-        // A thread that ends without ever having begun a turn gets no place in the log.
-        let named = session.state.turns.count > 0 || !matches!(event.kind, Kind::SessionEnd { .. });
-        let new = || SessionId::of(event.host, event.session.as_str(), event.at);
-        let log = log.or_else(|| named.then(new));
-        let starts = matches!(event.kind, Kind::SessionStart { .. });
-        let process = (starts || session.state.host_process.is_none())
-            .then(|| HostProcess::find(event.host_pid))
-            .flatten();
-        let mut found = Self {
-            log,
-            process,
-            pulse: Pulse::Unknown,
-            offer: None,
-            reborn,
-        };
-        if let (Kind::SessionStart { source }, Some(data)) = (&event.kind, &stores.data) {
-            found.pulse = session
-                .state
-                .host_process
-                .as_ref()
-                .map_or(Pulse::Unknown, HostProcess::pulse);
-            let root = stores.root.as_ref();
-            let own = found.log.as_ref();
-            let settled = settle::settle(data, root, own, settle::MAX_ENTRIES, event.at)
-                .and_then(|_| settle::expire(data, config.resume_days, event.at));
-            if let Err(e) = settled {
-                let what = format!("settle unfinished sessions: {e}");
-                stores.faults.push(what);
-            }
-            if *source == Source::Clear {
-                clear(data, &found, session, event);
-            }
-            // The first to hold the lock speaks: a session that has its turn already is not given another's task.
-            if session.state.turns.count == 0 {
-                let mut asked = event.clone();
-                asked.project = asked.project.or_else(|| session.state.project_root.clone());
-                found.offer = offer::find(data, root, &asked, *source, own, config);
-            }
-        }
-        found
-    }
-
-    fn context<'a>(&'a self, event: &'a Event, state: &'a State, config: &'a Config) -> Context<'a> {
-        let moved = self.process.is_some() && self.process != state.host_process;
-        Context {
-            event,
-            state,
-            config,
-            log: self.log.as_ref(),
-            pulse: self.pulse,
-            moved,
-            offer: self.offer.as_ref(),
-        }
-    }
-}
-
-/// The nearest ancestor of a working directory that holds `.git`, else the directory itself.
-fn project_of(cwd: &Redacted) -> Redacted {
-    let path = std::path::Path::new(cwd.as_str());
-    let root = path
-        .ancestors()
-        .take(32)
-        .find(|p| p.is_absolute() && p.join(".git").exists());
-    root.map_or_else(|| cwd.clone(), |p| Redacted::new(&p.to_string_lossy()))
-}
-
-/// A live state that is gone is begun again from the log; of one that lost its checkpoint, what is known
-/// besides stays.
-fn restore(state: &mut State, data: &DataDir, id: &SessionId) {
-    let Ok(Some(view)) = SessionView::read(data, id) else {
-        state.log.get_or_insert_with(|| LogEnd {
-            session: id.clone(),
-            end: 0,
-        });
-        return;
-    };
-    state.turn_files = view.last_files();
-    let mut turns = view.machine;
-    for turn in &mut turns.latest {
-        // What the journal still has is more: a turn's further ids, a prompt that the log does not keep.
-        if let Some(known) = state.turns.get(&turn.id) {
-            turn.host_turns.clone_from(&known.host_turns);
-            turn.prompt = known.prompt.or(turn.prompt);
-        }
-    }
-    state.turns = turns;
-    let work = &mut state.work;
-    let same = |a: &Task, b: &Task| a.started_at == b.started_at;
-    match (&work.current_task, &view.task) {
-        (Some(known), Some(logged)) if same(known, logged) => {}
-        _ => work.current_task = view.task,
-    }
-    match (&work.interrupted_task, &view.interrupted) {
-        (Some(known), Some(logged)) if same(known, logged) => {}
-        _ => work.interrupted_task = view.interrupted,
-    }
-    let known = state.rate_limit.as_ref().map(|l| l.detected_at);
-    if known != view.limit.as_ref().map(|l| l.detected_at) {
-        state.rate_limit = view.limit;
-    }
-    state.ui_todos = view.todos;
-    state.project_root = view.project_root;
-    state.log = Some(LogEnd {
-        session: id.clone(),
-        end: view.end,
-    });
-}
-
-/// `/clear`: whatever this host process was doing is over, and nobody wants it back.
-fn clear(data: &DataDir, found: &Found, session: &Session, event: &Event) {
-    let process = found.process.as_ref().or(session.state.host_process.as_ref());
-    let entries = data.open_entries().unwrap_or_default();
-    for entry in entries
-        .into_iter()
-        .filter(|e| process.is_some() && e.process.as_ref() == process)
-    {
-        if Some(&entry.session) != found.log.as_ref() {
-            drop(settle::presume(data, &entry, "session_ended", event.at));
-            drop(data.remove_open(&entry.session));
-        }
-    }
+    Ok(Taken { reply, ledger })
 }
 
 struct Written {
-    plan: Plan,
-    marks: Vec<Mark>,
+    draft: Draft,
     log: Option<LogEnd>,
-    entry: Entry,
-    after: State,
+    caught: Caught,
+    ledger: Option<Ledger>,
 }
 
 /// Plans, and writes what goes into the durable store.
@@ -259,174 +108,61 @@ fn write(
     config: &Config,
     found: &Found,
 ) -> Result<Written, StepFault> {
-    let mut draft = draft(event, &session.state, config, found);
-    let mut caught = Vec::new();
-    let mut log = session.state.log.clone();
-    if let (Some(id), None) = (&found.log, &log) {
-        log = Some(LogEnd {
-            session: id.clone(),
-            end: 0,
+    let mut draft = Draft::of(event, &session.state, config, found);
+    let mut caught = Caught::default();
+    let mut written = None;
+    let known = session.state.log.clone();
+    let mut log = known
+        .clone()
+        .or_else(|| found.log.clone().map(|session| LogEnd { session, end: 0 }));
+    let (Some(data), Some(end)) = (&stores.data, log.as_mut()) else {
+        return Ok(Written {
+            draft,
+            log,
+            caught,
+            ledger: None,
         });
-        if let (Some(data), true) = (&stores.data, draft.records.is_empty()) {
-            // The model is told this id now, so it must be found again.
-            let set = data.set_by_host(event.host, session.key.as_str(), id);
-            if let Err(e) = set {
-                stores.fault(&format!("record the log session: {e}"));
+    };
+    if draft.records.is_empty() {
+        // The model is told this id now, so it must be found again.
+        if known.is_none()
+            && let Err(e) = data.set_by_host(event.host, session.key.as_str(), &end.session)
+        {
+            stores.fault(&format!("record the log session: {e}"));
+        }
+        return Ok(Written {
+            draft,
+            log,
+            caught,
+            ledger: None,
+        });
+    }
+    match Ledger::open(data, &end.session, By::Hook, true, HOOK_WAIT) {
+        Ok(Some(mut ledger)) => {
+            caught = ledger.catch_up(end.end).unwrap_or_default();
+            if !caught.is_empty() {
+                session.state.take_marks(&caught.marks);
+                session.state.take_bodies(&caught.bodies);
+                draft = Draft::of(event, &session.state, config, found);
+            }
+            match record(&mut ledger, data, event, session, config, &draft, &end.session) {
+                Ok(()) => {
+                    end.end = ledger.end();
+                    written = Some(ledger);
+                }
+                Err(e) => later_or_note(stores, "write the session log", &e)?,
             }
         }
+        Ok(None) => {}
+        Err(NoLedger::Busy) => return Err(StepFault::Later(NoLedger::Busy.to_string())),
+        Err(NoLedger::Io(e)) => later_or_note(stores, "open the session log", &e)?,
     }
-    if let (Some(data), Some(end), false) = (&stores.data, log.as_mut(), draft.records.is_empty()) {
-        match Ledger::open(data, &end.session, By::Hook, true, HOOK_WAIT) {
-            Ok(Some(mut ledger)) => {
-                caught = ledger.catch_up(end.end).unwrap_or_default();
-                if !caught.is_empty() {
-                    session.state.take_marks(&caught);
-                    draft = self::draft(event, &session.state, config, found);
-                }
-                let written = record(
-                    &mut ledger,
-                    data,
-                    event,
-                    &session.key,
-                    &draft,
-                    session.state.log.is_none(),
-                    &end.session,
-                );
-                match written {
-                    Ok(()) => end.end = ledger.end(),
-                    Err(e) => return_or_note(stores, "write the session log", &e)?,
-                }
-            }
-            Ok(None) => {}
-            Err(NoLedger::Busy) => return Err(StepFault::Later(NoLedger::Busy.to_string())),
-            Err(NoLedger::Io(e)) => return_or_note(stores, "open the session log", &e)?,
-        }
-    }
-    let Draft {
-        plan,
-        mut marks,
-        entry,
-        after,
-        ..
-    } = draft;
-    marks.splice(0..0, caught);
     Ok(Written {
-        plan,
-        marks,
+        draft,
         log,
-        entry,
-        after,
+        caught,
+        ledger: written,
     })
-}
-
-struct Draft {
-    plan: Plan,
-    records: Vec<Body>,
-    marks: Vec<Mark>,
-    entry: Entry,
-    after: State,
-    before_unfinished: bool,
-    /// The task after it, as the durable store keeps it.
-    kept_task: Option<Task>,
-}
-
-/// The plan, the state after it, and the records that both give.
-fn draft(event: &Event, state: &State, config: &Config, found: &Found) -> Draft {
-    let mut plan = handlers::plan(&found.context(event, state, config));
-    let mut records = std::mem::take(&mut plan.records);
-    let mut marks: Vec<Mark> = records.iter().filter_map(|r| r.mark(event.at)).collect();
-    if let Kind::Prompt { text, .. } = &event.kind {
-        for mark in &mut marks {
-            if let Mark::Begin { turn } = mark {
-                turn.prompt = Some(crate::log::record::prompt_hash(text.as_str()));
-            }
-        }
-    }
-    marks.extend(plan.aliases.iter().cloned());
-    let entry = Entry {
-        n: state.n + 1,
-        event: brief(event),
-        marks: marks.clone(),
-        log: None,
-        process: found.process.clone(),
-        resend: plan.resend,
-        took_over: plan.took_over.clone(),
-        answered: Answered::default(),
-        us: 0,
-        faults: Vec::new(),
-    };
-    let mut after = state.clone();
-    after.apply(&entry);
-    records.extend(changes(state, &after));
-    let mut kept_task = after.work.current_task.clone();
-    if config.log_prompts == LogPrompts::Off {
-        kept_task.iter_mut().for_each(without_prompt);
-        for record in &mut records {
-            if let Body::Task { task, interrupted } = record {
-                task.iter_mut().chain(interrupted).for_each(without_prompt);
-            }
-        }
-    }
-    Draft {
-        plan,
-        records,
-        marks,
-        entry,
-        after,
-        before_unfinished: state.unfinished(),
-        kept_task,
-    }
-}
-
-/// What changed in the state and must outlive it: the task, the todos, a limit.
-fn changes(before: &State, after: &State) -> Vec<Body> {
-    let mut records = Vec::new();
-    let known = |s: &State| {
-        s.work
-            .current_task
-            .as_ref()
-            .map(|t| (t.description.clone(), t.started_at))
-    };
-    if let Some(limit) = after.rate_limit.as_ref().filter(|l| {
-        before
-            .rate_limit
-            .as_ref()
-            .is_none_or(|b| b.detected_at != l.detected_at)
-    }) {
-        let turn = after.turns.last().map(|t| t.id.clone());
-        records.push(Body::Limit {
-            turn,
-            limit: limit.clone(),
-        });
-    }
-    let limited = |s: &State| {
-        s.work
-            .current_task
-            .as_ref()
-            .and_then(|t| t.rate_limit_detected_at)
-    };
-    if known(before) != known(after)
-        || limited(before) != limited(after)
-        || before.work.interrupted_task != after.work.interrupted_task
-    {
-        let task = after.work.current_task.clone();
-        records.push(Body::Task {
-            task,
-            interrupted: after.work.interrupted_task.clone(),
-        });
-    }
-    let items = |s: &State| s.ui_todos.as_ref().map(|t| t.items.clone()).unwrap_or_default();
-    if items(before) != items(after) {
-        records.push(Body::Todos {
-            todos: after.ui_todos.clone().unwrap_or_default(),
-        });
-    }
-    records
-}
-
-/// `BOOKEND_LOG_PROMPTS=off`: a task is described by its prompt's first line.
-fn without_prompt(task: &mut Task) {
-    task.description = Redacted::new(PROMPT_NOT_KEPT);
 }
 
 /// `open/` entry first, then the log; an entry that is no longer true goes last.
@@ -434,67 +170,26 @@ fn record(
     ledger: &mut Ledger,
     data: &DataDir,
     event: &Event,
-    key: &SessionKey,
+    session: &Session,
+    config: &Config,
     draft: &Draft,
-    unknown: bool,
     id: &SessionId,
 ) -> io::Result<()> {
     let mut records = draft.records.clone();
     if ledger.is_new() {
         records.insert(0, opening(event, draft, id));
     }
-    if unknown {
-        data.set_by_host(event.host, key.as_str(), id)?;
+    if session.state.log.is_none() {
+        data.set_by_host(event.host, session.key.as_str(), id)?;
     }
-    let moves = |r: &Body| {
-        !matches!(
-            r,
-            Body::TurnAction { .. } | Body::Late { .. } | Body::Limit { .. } | Body::Note { .. }
-        )
-    };
-    let touches = records.iter().any(moves);
-    if touches && draft.after.unfinished() {
-        data.set_open(&open_entry(event, key, draft, id))?;
+    if draft.touches_open() && draft.after.unfinished() {
+        data.set_open(&draft.open_entry(event, &session.key, config, id))?;
     }
     ledger.append(records, event.at)?;
-    if touches && !draft.after.unfinished() && draft.before_unfinished {
+    if draft.touches_open() && !draft.after.unfinished() && session.state.unfinished() {
         data.remove_open(id)?;
     }
     Ok(())
-}
-
-fn opening(event: &Event, draft: &Draft, id: &SessionId) -> Body {
-    let title = draft.records.iter().find_map(|r| match r {
-        Body::TurnBegin { title, .. } if !title.is_empty() => Some(title.clone()),
-        _ => None,
-    });
-    Body::SessionOpen {
-        agent: id.agent().to_owned(),
-        host: Some(event.host),
-        host_session: Some(event.session.clone()),
-        title: title.unwrap_or_else(|| Redacted::new("Untitled session")),
-        model: draft.after.model.clone(),
-        project_root: draft.after.project_root.clone(),
-        cwd: event.cwd.clone(),
-    }
-}
-
-fn open_entry(event: &Event, key: &SessionKey, draft: &Draft, id: &SessionId) -> OpenEntry {
-    let after = &draft.after;
-    OpenEntry {
-        v: 1,
-        session: id.clone(),
-        host: event.host,
-        session_key: key.to_string(),
-        project_root: after.project_root.clone().or_else(|| after.cwd.clone()),
-        turn: after.turns.open().map(|t| t.id.clone()),
-        since: event.at,
-        task: draft.kept_task.clone(),
-        todos: after.ui_todos.clone().filter(Todos::any_open),
-        process: after.host_process.clone(),
-        settled: after.turns.open().is_none(),
-        ended: after.ended.is_some(),
-    }
 }
 
 /// The session whose task was taken over: its log says so, and nobody is offered it again.
@@ -528,53 +223,15 @@ fn end_offered(stores: &mut Stores, offer: &Offer, own: Option<&LogEnd>) {
     }
 }
 
-fn reply(event: &Event, plan: &Plan, after: &State) -> Reply {
-    let accepts = event.host.accepts(&event.name);
-    let context = plan
-        .context
-        .clone()
-        .filter(|_| accepts.context)
-        .map(|c| c.chars().take(MAX_CONTEXT).collect());
-    let notices: Vec<&str> = after.notices.iter().map(Redacted::as_str).collect();
-    let notice = (accepts.notice && !notices.is_empty()).then(|| notices.join("\n\n"));
-    Reply {
-        context,
-        notice,
-        verdict: Verdict::Allow,
-    }
-}
-
-fn answered(reply: &Reply, after: &State, told: bool) -> Answered {
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    Answered {
-        context: reply.context.as_ref().map_or(0, |c| count(c.chars().count())),
-        notices: if reply.notice.is_some() {
-            count(after.notices.len())
-        } else {
-            0
-        },
-        told,
-        denied: match &reply.verdict {
-            Verdict::Allow => None,
-            Verdict::Deny(why) | Verdict::Block(why) => Some(Redacted::new(why)),
-        },
-    }
-}
-
 /// No space now: the event is kept and tried again. Any other fault of the durable store: the live state
 /// goes on without it.
-fn return_or_note(stores: &mut Stores, what: &str, e: &io::Error) -> Result<(), StepFault> {
+fn later_or_note(stores: &mut Stores, what: &str, e: &io::Error) -> Result<(), StepFault> {
+    let what = format!("{what}: {e}");
     match e.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Err(StepFault::Later(format!("{what}: {e}")))
-        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Err(StepFault::Later(what)),
         _ => {
-            stores.fault(&format!("{what}: {e}"));
+            stores.fault(&what);
             Ok(())
         }
     }
-}
-
-fn fault(what: &str, e: &io::Error) -> StepFault {
-    StepFault::Lost(format!("{what}: {e}"))
 }

@@ -1,11 +1,13 @@
 //! A directory held by its descriptor, and everything that is done below it by name.
 
 use std::fs::File;
-use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{self, Seek, SeekFrom};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat};
 
 const DIR: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -174,8 +176,8 @@ impl Dir {
         if len > limit {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
-        file.take(limit).read_to_end(&mut bytes)?;
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+        file.read_exact_at(&mut bytes, 0)?;
         Ok(Some(bytes))
     }
 
@@ -285,13 +287,12 @@ impl Dir {
     /// # Errors
     /// As `getdents(2)`.
     pub fn entries_from(&self, cookie: i64, limit: usize) -> io::Result<Vec<Entry>> {
-        let mut reader = rustix::fs::Dir::read_from(self.file.as_fd())?;
-        if cookie > 0 {
-            reader.seek(cookie)?;
-        }
+        (&self.file).seek(SeekFrom::Start(u64::try_from(cookie).unwrap_or(0)))?;
+        let mut block = [MaybeUninit::uninit(); 4096];
+        let mut reader = RawDir::new(&self.file, &mut block);
         let mut entries = Vec::new();
         while entries.len() < limit {
-            let Some(entry) = reader.read() else { break };
+            let Some(entry) = reader.next() else { break };
             let entry = entry?;
             let Ok(name) = entry.file_name().to_str() else {
                 continue;
@@ -299,16 +300,18 @@ impl Dir {
             if name == "." || name == ".." {
                 continue;
             }
+            let next = i64::try_from(entry.next_entry_cookie()).unwrap_or(0);
             let is_dir = match entry.file_type() {
-                FileType::Unknown => self
-                    .stat(name)?
-                    .is_some_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::Directory),
+                FileType::Unknown => {
+                    let stat = self.stat(name)?;
+                    stat.is_some_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::Directory)
+                }
                 kind => kind == FileType::Directory,
             };
             entries.push(Entry {
                 name: name.to_owned(),
                 is_dir,
-                next: entry.offset(),
+                next,
             });
         }
         Ok(entries)

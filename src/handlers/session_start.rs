@@ -79,7 +79,7 @@ pub(super) fn own_brief_as(context: &Context<'_>, ending: Option<&str>) -> Optio
 fn of<'a>(state: &'a State, context: &Context<'a>) -> Brief<'a> {
     Brief {
         // One that was left for another is resumed only when the user says so, and is the task in hand then.
-        task: state.work.current_task.as_ref(),
+        task: state.current_task.as_ref(),
         todos: state.ui_todos.as_ref(),
         files: &state.turn_files,
         limit: state.rate_limit.as_ref(),

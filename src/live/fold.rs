@@ -1,17 +1,14 @@
 //! What an entry means for the state: a pure function. Any prefix of any journal folds.
 
-use super::duplicate::fnv;
-use super::state::{AgentEntry, AgentState, Ended, Entry, HostPrompt, Seen, State};
+use super::state::{AgentEntry, AgentState, Ended, Entry, HostPrompt, State};
 use crate::event::{Agent, Change, Event, Kind, Origin, Outcome, Source, ToolKind};
 use crate::log::data_dir::Fault;
-use crate::log::record::prompt_hash;
+use crate::log::record::{Body, prompt_hash};
 use crate::log::turns::{Mark, Status};
 use crate::redact::Redacted;
 use crate::task::current::Facts;
 use crate::task::{LimitSource, limit, todos};
 
-/// Fingerprints remembered.
-const MAX_SEEN: usize = 128;
 /// Subagents remembered.
 const MAX_AGENTS: usize = 64;
 /// Faults remembered.
@@ -43,6 +40,7 @@ impl State {
         if let Some(process) = &entry.process {
             self.host_process = Some(process.clone());
         }
+        self.take_bodies(&entry.caught);
         self.take_marks(&entry.marks);
         if let Some(log) = &entry.log {
             self.log = Some(log.clone());
@@ -74,9 +72,9 @@ impl State {
         }
         if let Some(taken) = &entry.took_over {
             if let Some(task) = &taken.task {
-                let mut work = self.work.take();
+                let mut work = self.take_work();
                 work.take_over(task.clone());
-                self.work.put(work);
+                self.put_work(work);
             }
             if self.ui_todos.as_ref().is_none_or(|t| t.items.is_empty()) {
                 self.ui_todos.clone_from(&taken.todos);
@@ -139,15 +137,13 @@ impl State {
         count.last_at = Some(entry.event.at);
         count.last_micros = entry.us;
         if let Some(key) = &entry.event.key {
-            if self.seen.len() >= MAX_SEEN {
-                self.seen.pop_front();
-            }
-            self.seen.push_back(Seen {
-                k: fnv(key.as_bytes()),
-                denied: entry.answered.denied.clone(),
-            });
+            self.seen.put(key, entry.answered.denied.as_ref());
         }
         for what in &entry.faults {
+            if let Some(same) = self.faults.iter_mut().find(|f| f.what == *what) {
+                same.at = entry.event.at;
+                continue;
+            }
             if self.faults.len() >= MAX_FAULTS {
                 self.faults.pop_front();
             }
@@ -168,6 +164,21 @@ impl State {
             if matches!(mark, Mark::Begin { .. }) {
                 self.turn_files.clear();
                 self.host_prompt = None;
+            }
+        }
+    }
+
+    /// Takes changes of task, todos and limit in that were found in the log.
+    pub fn take_bodies(&mut self, bodies: &[Body]) {
+        for body in bodies {
+            match body {
+                Body::Task { task, interrupted } => {
+                    self.current_task.clone_from(task);
+                    self.interrupted_task.clone_from(interrupted);
+                }
+                Body::Todos { todos } => self.ui_todos = Some(todos.clone()),
+                Body::Limit { limit, .. } => self.rate_limit = Some(limit.clone()),
+                _ => {}
             }
         }
     }
@@ -303,7 +314,7 @@ impl State {
             .as_ref()
             .is_some_and(|l| l.source == LimitSource::Provider && l.detected_at == event.at);
         if limited {
-            let before = self.work.current_task.as_ref();
+            let before = self.current_task.as_ref();
             let notice = self.rate_limit.as_ref().map(|l| limit::notice(l, before));
             if self.notices.len() < MAX_NOTICES {
                 self.notices.extend(notice);
@@ -316,8 +327,8 @@ impl State {
             limited,
             late,
         };
-        let work = self.work.take().after(event, facts);
-        self.work.put(work);
+        let work = self.take_work().after(event, facts);
+        self.put_work(work);
     }
 
     fn follow_files(&mut self, entry: &Entry, resend: bool) {

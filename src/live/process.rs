@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
@@ -165,14 +166,15 @@ fn pid_ns() -> Option<String> {
 
 fn read(path: &str, limit: usize) -> Option<Vec<u8>> {
     let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let mut bytes = Vec::new();
-    let mut block = vec![0; limit.min(4096)];
+    let mut bytes = Vec::with_capacity(limit.min(4096));
     while bytes.len() < limit {
-        let n = rustix::io::read(&fd, block.as_mut_slice()).ok()?;
-        if n == 0 {
+        bytes.reserve(512);
+        let room = bytes.capacity() - bytes.len();
+        let n = rustix::io::read(&fd, spare_capacity(&mut bytes)).ok()?;
+        // A file of /proc comes whole, if there is room for it.
+        if n < room {
             break;
         }
-        bytes.extend_from_slice(block.get(..n)?);
     }
     Some(bytes)
 }

@@ -6,12 +6,14 @@ use std::collections::VecDeque;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::duplicate::Seen;
 use super::process::HostProcess;
 use super::root::VERSION;
 use crate::event::{Event, Source};
 use crate::hosts::Host;
 use crate::log::data_dir::Fault;
 use crate::log::id::SessionId;
+use crate::log::record::Body;
 use crate::log::turns::{Mark, Turns};
 use crate::redact::Redacted;
 use crate::task::current::Work;
@@ -28,6 +30,9 @@ pub struct Entry {
     /// What it meant for the turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
+    /// Changes of task, todos and limit that were found in the log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caught: Vec<Body>,
     /// The log session, where it became known, and the end of its file as we left it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<LogEnd>,
@@ -135,9 +140,12 @@ pub struct State {
     pub log: Option<LogEnd>,
     /// Its turns: a cache of the log.
     pub turns: Turns,
-    /// Its tasks.
-    #[serde(flatten)]
-    pub work: WorkFields,
+    /// The task in hand.
+    pub current_task: Option<Task>,
+    /// A task that was not done when the current one began.
+    pub interrupted_task: Option<Task>,
+    /// The turn has stopped; the task waits for subagents in the background.
+    pub task_waits: bool,
     /// Its todos.
     pub ui_todos: Option<Todos>,
     /// A rate limit that holds.
@@ -161,40 +169,7 @@ pub struct State {
     /// The latest faults of ours.
     pub faults: VecDeque<Fault>,
     /// Fingerprints of the latest events, to know one that comes twice.
-    pub seen: VecDeque<Seen>,
-}
-
-/// The tasks, spelled as the seed spells them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct WorkFields {
-    /// The task in hand.
-    pub current_task: Option<Task>,
-    /// A task that was not done when the current one began.
-    pub interrupted_task: Option<Task>,
-    /// The turn has stopped; the task waits for subagents in the background.
-    pub task_waits: bool,
-}
-
-impl WorkFields {
-    /// As the pure function takes it.
-    #[must_use]
-    pub fn take(&mut self) -> Work {
-        Work {
-            current: self.current_task.take(),
-            interrupted: self.interrupted_task.take(),
-            waits: self.task_waits,
-        }
-    }
-
-    /// As the pure function gave it.
-    pub fn put(&mut self, work: Work) {
-        *self = Self {
-            current_task: work.current,
-            interrupted_task: work.interrupted,
-            task_waits: work.waits,
-        };
-    }
+    pub seen: Seen,
 }
 
 /// The end of a session, as the host said it.
@@ -257,16 +232,6 @@ pub struct HostPrompt {
     pub title: Redacted,
 }
 
-/// The fingerprint of an event that came.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
-    /// A hash of its key.
-    pub k: u64,
-    /// The denial that it was answered with: repeated to its double.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub denied: Option<Redacted>,
-}
-
 impl Default for State {
     fn default() -> Self {
         Self {
@@ -286,7 +251,9 @@ impl Default for State {
             source: None,
             log: None,
             turns: Turns::default(),
-            work: WorkFields::default(),
+            current_task: None,
+            interrupted_task: None,
+            task_waits: false,
             ui_todos: None,
             rate_limit: None,
             agents: Vec::new(),
@@ -298,12 +265,27 @@ impl Default for State {
             compacted: false,
             turn_files: Vec::new(),
             faults: VecDeque::new(),
-            seen: VecDeque::new(),
+            seen: Seen::default(),
         }
     }
 }
 
 impl State {
+    /// The tasks, as the pure function takes them.
+    pub fn take_work(&mut self) -> Work {
+        Work {
+            current: self.current_task.take(),
+            interrupted: self.interrupted_task.take(),
+            waits: self.task_waits,
+        }
+    }
+
+    /// The tasks, as the pure function gave them.
+    pub fn put_work(&mut self, work: Work) {
+        (self.current_task, self.interrupted_task, self.task_waits) =
+            (work.current, work.interrupted, work.waits);
+    }
+
     /// Whether its host is alive.
     #[must_use]
     pub fn alive(&self, now: DateTime<Utc>) -> bool {
@@ -320,18 +302,11 @@ impl State {
         self.agents.iter().filter(|a| a.state == AgentState::Running)
     }
 
-    /// Whether an event with that key has come before.
-    #[must_use]
-    pub fn seen(&self, key: &str) -> Option<&Seen> {
-        let k = super::duplicate::fnv(key.as_bytes());
-        self.seen.iter().find(|s| s.k == k)
-    }
-
     /// Whether there is something for a later session to resume.
     #[must_use]
     pub fn unfinished(&self) -> bool {
         self.turns.open().is_some()
-            || self.work.current_task.is_some()
+            || self.current_task.is_some()
             || self.ui_todos.as_ref().is_some_and(Todos::any_open)
     }
 }

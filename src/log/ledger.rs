@@ -30,6 +30,25 @@ pub struct Ledger {
     tail: Tail,
     by: By,
     is_new: bool,
+    must_last: bool,
+}
+
+/// What a writer finds that it did not know: written by a model, by a settlement, or by a hook that was
+/// killed between log and journal.
+#[derive(Debug, Default)]
+pub struct Caught {
+    /// Changes of the turns.
+    pub marks: Vec<Mark>,
+    /// Changes of the task, the todos, a limit.
+    pub bodies: Vec<Body>,
+}
+
+impl Caught {
+    /// Whether nothing was found.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.marks.is_empty() && self.bodies.is_empty()
+    }
 }
 
 /// Why a log cannot be written now.
@@ -91,6 +110,7 @@ impl Ledger {
             tail,
             by,
             is_new: len == 0,
+            must_last: false,
         }))
     }
 
@@ -121,27 +141,33 @@ impl Ledger {
             .collect())
     }
 
-    /// What happened to the turns behind `offset`.
+    /// What was written behind `offset`, as far as the live state needs it.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn catch_up(&self, offset: u64) -> io::Result<Vec<Mark>> {
+    pub fn catch_up(&self, offset: u64) -> io::Result<Caught> {
+        let mut caught = Caught::default();
         if offset == self.tail.end {
-            return Ok(Vec::new());
+            return Ok(caught);
         }
-        Ok(self
-            .since(offset)?
-            .iter()
-            .filter_map(|r| r.body.mark(r.at))
-            .collect())
+        for record in self.since(offset)? {
+            caught.marks.extend(record.body.mark(record.at));
+            if matches!(
+                record.body,
+                Body::Task { .. } | Body::Todos { .. } | Body::Limit { .. }
+            ) {
+                caught.bodies.push(record.body);
+            }
+        }
+        Ok(caught)
     }
 
-    /// Appends the records in one write; a final end is synced to the disk before this returns.
+    /// Appends the records in one write. A final end is on the disk only after [`Ledger::finish`].
     ///
     /// # Errors
     /// When they are not there whole; the log is then as it was.
     pub fn append(&mut self, bodies: Vec<Body>, at: DateTime<Utc>) -> io::Result<u64> {
-        let must_last = bodies.iter().any(Body::is_final);
+        self.must_last |= bodies.iter().any(Body::is_final);
         let mut lines = Vec::with_capacity(512 * bodies.len());
         for body in bodies {
             let seq = self.tail.end + lines.len() as u64;
@@ -161,9 +187,19 @@ impl Ledger {
             torn: 0,
         };
         self.is_new = false;
-        if must_last {
+        Ok(self.tail.end)
+    }
+
+    /// Gives up the lock, and puts a final end on the disk: it outlives a power cut from here on. It comes
+    /// after the journal and outside all locks, so that nobody waits for the disk.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn finish(self) -> io::Result<()> {
+        if self.must_last {
+            self.file.unlock()?;
             self.file.sync_data()?;
         }
-        Ok(self.tail.end)
+        Ok(())
     }
 }

@@ -60,13 +60,13 @@ impl DataDir {
     /// When it cannot be written; the older entry is then still there.
     pub fn set_open(&self, entry: &OpenEntry) -> io::Result<()> {
         let dir = self.dir().sub_or_make("open")?;
-        let temp = format!("{}.new", entry.session);
-        dir.replace(
-            entry.session.as_str(),
-            &temp,
-            &serde_json::to_vec(entry)?,
-            Durability::Process,
-        )
+        let (name, bytes) = (entry.session.as_str(), serde_json::to_vec(entry)?);
+        match dir.create_new(name, &bytes) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                dir.replace(name, &format!("{name}.new"), &bytes, Durability::Process)
+            }
+            other => other,
+        }
     }
 
     /// Removes the entry of a session; `false` when there was none.

@@ -62,7 +62,7 @@ pub enum Body {
         /// The host's own session id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host_session: Option<Redacted>,
-        /// The title: the first prompt's first line.
+        /// The title: the first prompt's first line; empty when the log began before it.
         title: Redacted,
         /// The model, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -337,6 +337,11 @@ impl SessionView {
 
     fn finish(&mut self) {
         self.turn_count = self.turns.len();
+        if self.title.as_str().is_empty()
+            && let Some(first) = self.turns.iter().find(|t| !t.query_title.as_str().is_empty())
+        {
+            self.title = first.query_title.clone();
+        }
         let files: BTreeSet<&str> = self
             .turns
             .iter()

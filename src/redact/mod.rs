@@ -19,6 +19,7 @@ mod shapes;
 mod shell;
 mod site;
 mod text;
+mod unquoted;
 mod url;
 mod value;
 
@@ -87,11 +88,13 @@ impl Redacted {
         Self(cut(line.trim_end(), max_chars))
     }
 
+    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
+    /// The text, owned.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0

@@ -35,14 +35,14 @@ pub(super) fn at_dash(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
 /// The end of the END line, when a base64 body lies between.
 fn end_line(text: Text, body: usize) -> Option<usize> {
     let window = text.bytes(body, text.len().min(body + FARTHEST_END));
+    let begin = window.windows(11).position(|w| w == BEGIN.as_bytes());
+    let window = window.get(..begin.unwrap_or(window.len()))?;
     // Another key of a JSON object, or the end of its list, is no part of it.
     let other = window
         .windows(2)
         .position(|w| matches!(w, [b'"', b':'] | [b'{' | b'}' | b'[' | b']', _]));
     let window = window.get(..other.unwrap_or(window.len()))?;
-    let found = window.windows(9).position(|w| w == END.as_bytes());
-    let begin = window.windows(11).position(|w| w == BEGIN.as_bytes());
-    let found = found.filter(|end| begin.is_none_or(|begin| begin > *end))?;
+    let found = window.windows(9).position(|w| w == END.as_bytes())?;
     let has_body = window
         .get(..found)?
         .split(|b| !is_base64(*b))

@@ -145,6 +145,8 @@ fn plausible(family: &Family, body: &[u8]) -> bool {
     if family.body != Body::Random {
         return true;
     }
+    // The front of a token tells.
+    let body = body.get(..256).unwrap_or(body);
     let long = body
         .split(|b| matches!(b, b'-' | b'_'))
         .any(|part| part.len() >= 16);

@@ -5,6 +5,9 @@
 //! syntax of interest is ASCII: a byte of a longer character is never a stop,
 //! hence every range found lies on character boundaries.
 
+/// No unquoted secret is longer.
+const LONGEST_RUN: usize = 8 * 1024;
+
 /// The text under scan.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
@@ -54,9 +57,15 @@ impl<'a> Text<'a> {
             .eq_ignore_ascii_case(literal.as_bytes())
     }
 
-    /// Where the run of bytes of `class` that begins at `at` ends.
+    /// Where the run of bytes of `class` that begins at `at` ends, or the
+    /// longest that is looked at (so that no text makes the scan quadratic).
     pub(super) fn run(self, at: usize, class: impl Fn(u8) -> bool) -> usize {
-        at + self.rest(at).iter().take_while(|b| class(**b)).count()
+        let run = self.rest(at).iter().take(LONGEST_RUN);
+        let end = at + run.take_while(|b| class(**b)).count();
+        if end - at < LONGEST_RUN {
+            return end;
+        }
+        self.str.floor_char_boundary(end).max(at)
     }
 
     /// Where the run of at most `most` bytes of `class` that ends at `end` begins.

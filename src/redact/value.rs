@@ -47,6 +47,8 @@ pub(super) fn is_stand_in(value: &[u8]) -> bool {
         b'{' => *last == b'}',
         b'[' => *last == b']',
         b'@' => value.starts_with(b"@{") || value.starts_with(b"@Microsoft."),
+        // A regular expression's class.
+        b'\\' => matches!(value, [_, b's' | b'S' | b'w' | b'd' | b'b', ..]),
         b'#' => value.starts_with(b"#{") || is_color(value),
         _ => false,
     };
@@ -131,7 +133,8 @@ pub(super) fn is_plain(value: &[u8]) -> bool {
 /// True for at least `min` bytes that are no word, number, date or path.
 pub(super) fn is_opaque(value: &[u8], min: usize) -> bool {
     let value = trim_punctuation(value);
-    if value.len() < min || is_date(value) || is_version(value) || is_path(value) {
+    let number = value.starts_with(b"0x") && value.len() < 19;
+    if number || value.len() < min || is_date(value) || is_version(value) || is_path(value) {
         return false;
     }
     let any = |class: fn(&u8) -> bool| value.iter().any(class);

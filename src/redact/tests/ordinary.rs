@@ -112,6 +112,10 @@ fn code_is_not_damaged() {
 #[test]
 fn ids_hashes_and_data_are_not_damaged() {
     untouched(&[
+        "auth = base64.b64encode(user.encode())",
+        "DEVSTAT_TYPE_PASS = 0x100,",
+        "pub const IFLA_INET6_TOKEN: _bindgen_ty_5 = _bindgen_ty_5::IFLA_INET6_TOKEN;",
+        r"X-Api-Key:\s*[^\s]{8,}",
         "550e8400-e29b-41d4-a716-446655440000",
         "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
         "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -174,7 +178,7 @@ fn sixty_four_kib_of_ordinary_text_in_under_a_millisecond() {
         include_str!("../value.rs"),
     ] {
         let text = source.repeat(1 + 65_536 / source.len());
-        let text = &text[..text.floor_char_boundary(65_536)];
+        let text = text.get(..text.floor_char_boundary(65_536)).unwrap();
         let mut times: Vec<_> = (0..200)
             .map(|_| {
                 let start = std::time::Instant::now();

@@ -1,0 +1,3 @@
+//! The empty process that the hooks are measured against.
+
+fn main() {}

@@ -1,0 +1,185 @@
+//! What is looked up before a plan is made: which log, which process, which unfinished session.
+
+use chrono::{DateTime, Utc};
+
+use super::offer;
+use super::stores::Stores;
+use crate::config::Config;
+use crate::event::{Event, Kind, Source};
+use crate::handlers::{Context, Offer};
+use crate::live::process::{HostProcess, Pulse};
+use crate::live::session::Session;
+use crate::live::state::{LogEnd, State};
+use crate::log::data_dir::DataDir;
+use crate::log::id::SessionId;
+use crate::log::{settle, view::SessionView};
+use crate::redact::Redacted;
+
+/// What a plan is made from, besides the event and the state.
+pub(super) struct Found {
+    /// The log session.
+    pub(super) log: Option<SessionId>,
+    /// The host's process, where it was looked up.
+    pub(super) process: Option<HostProcess>,
+    /// Whether the process that the state names still runs.
+    pub(super) pulse: Pulse,
+    /// What may be resumed.
+    pub(super) offer: Option<Offer>,
+    /// The live state was begun anew, or its lost part again.
+    pub(super) reborn: bool,
+}
+
+impl Found {
+    /// Looks it up, and settles what a session start has to know settled.
+    pub(super) fn about(
+        session: &mut Session,
+        event: &mut Event,
+        stores: &mut Stores,
+        config: &Config,
+    ) -> Self {
+        let partial = std::mem::take(&mut session.is_partial);
+        let reborn = session.is_new || partial;
+        if reborn
+            && let Some(root) = &stores.root
+            && let Err(e) = root.claim(stores.data.as_ref())
+        {
+            let what = format!("mark the hook root: {e}");
+            stores.fault(&what);
+        }
+        if event.project.is_none() && session.state.project_root.is_none() {
+            event.project = event.cwd.as_ref().map(project_of);
+        }
+        let mut log = session.state.log.as_ref().map(|l| l.session.clone());
+        if (log.is_none() || partial)
+            && let Some(data) = &stores.data
+        {
+            log = log.or_else(|| data.by_host(event.host, session.key.as_str()).ok().flatten());
+            if let Some(id) = &log {
+                restore(&mut session.state, data, id);
+            }
+        }
+        session.is_new = false;
+        // A thread that ends without ever having begun a turn gets no place in the log.
+        let named = session.state.turns.count > 0 || !matches!(event.kind, Kind::SessionEnd { .. });
+        let new = || SessionId::of(event.host, event.session.as_str(), event.at);
+        let log = log.or_else(|| named.then(new));
+        let starts = matches!(event.kind, Kind::SessionStart { .. });
+        let process = (starts || session.state.host_process.is_none())
+            .then(|| HostProcess::find(event.host_pid))
+            .flatten();
+        let mut found = Self {
+            log,
+            process,
+            pulse: Pulse::Unknown,
+            offer: None,
+            reborn,
+        };
+        if let (Kind::SessionStart { source }, Some(data)) = (&event.kind, &stores.data) {
+            found.pulse = session
+                .state
+                .host_process
+                .as_ref()
+                .map_or(Pulse::Unknown, HostProcess::pulse);
+            let root = stores.root.as_ref();
+            let own = found.log.as_ref();
+            let settled = settle::settle(data, root, own, settle::MAX_ENTRIES, event.at)
+                .and_then(|_| settle::expire(data, config.resume_days, event.at));
+            if let Err(e) = settled {
+                let what = format!("settle unfinished sessions: {e}");
+                stores.faults.push(what);
+            }
+            if *source == Source::Clear {
+                clear(data, &found, session, event);
+            }
+            // The first to hold the lock speaks: a session that has its turn already is not given another's task.
+            if session.state.turns.count == 0 {
+                let mut asked = event.clone();
+                asked.project = asked.project.or_else(|| session.state.project_root.clone());
+                found.offer = offer::find(data, root, &asked, *source, own, config);
+            }
+        }
+        found
+    }
+
+    /// As a handler sees it.
+    pub(super) fn context<'a>(
+        &'a self,
+        event: &'a Event,
+        state: &'a State,
+        config: &'a Config,
+    ) -> Context<'a> {
+        let moved = self.process.is_some() && self.process != state.host_process;
+        Context {
+            event,
+            state,
+            config,
+            log: self.log.as_ref(),
+            pulse: self.pulse,
+            moved,
+            offer: self.offer.as_ref(),
+        }
+    }
+}
+
+/// The nearest ancestor of a working directory that holds `.git`, else the directory itself.
+fn project_of(cwd: &Redacted) -> Redacted {
+    let path = std::path::Path::new(cwd.as_str());
+    let root = path
+        .ancestors()
+        .take(32)
+        .find(|p| p.is_absolute() && p.join(".git").exists());
+    root.map_or_else(|| cwd.clone(), |p| Redacted::new(&p.to_string_lossy()))
+}
+
+/// A live state that is gone is begun again from the log; of one that lost its checkpoint, what is known
+/// besides stays.
+fn restore(state: &mut State, data: &DataDir, id: &SessionId) {
+    let Ok(Some(view)) = SessionView::read(data, id) else {
+        state.log.get_or_insert_with(|| LogEnd {
+            session: id.clone(),
+            end: 0,
+        });
+        return;
+    };
+    state.turn_files = view.last_files();
+    let mut turns = view.machine;
+    for turn in &mut turns.latest {
+        // What the journal still has is more: a turn's further ids, a prompt that the log does not keep.
+        if let Some(known) = state.turns.get(&turn.id) {
+            turn.host_turns.clone_from(&known.host_turns);
+            turn.prompt = known.prompt.or(turn.prompt);
+        }
+    }
+    state.turns = turns;
+    keep_or_take(&mut state.current_task, view.task, |t| t.started_at);
+    keep_or_take(&mut state.interrupted_task, view.interrupted, |t| t.started_at);
+    keep_or_take(&mut state.rate_limit, view.limit, |l| l.detected_at);
+    state.ui_todos = view.todos;
+    state.project_root = view.project_root;
+    state.log = Some(LogEnd {
+        session: id.clone(),
+        end: view.end,
+    });
+}
+
+/// Takes what the log has, unless it is the same of which the journal knows more.
+fn keep_or_take<T>(known: &mut Option<T>, logged: Option<T>, began: fn(&T) -> DateTime<Utc>) {
+    if known.as_ref().map(began) != logged.as_ref().map(began) {
+        *known = logged;
+    }
+}
+
+/// `/clear`: whatever this host process was doing is over, and nobody wants it back.
+fn clear(data: &DataDir, found: &Found, session: &Session, event: &Event) {
+    let process = found.process.as_ref().or(session.state.host_process.as_ref());
+    let entries = data.open_entries().unwrap_or_default();
+    for entry in entries
+        .into_iter()
+        .filter(|e| process.is_some() && e.process.as_ref() == process)
+    {
+        if Some(&entry.session) != found.log.as_ref() {
+            drop(settle::presume(data, &entry, "session_ended", event.at));
+            drop(data.remove_open(&entry.session));
+        }
+    }
+}
