@@ -541,6 +541,24 @@ fn a_model_failure_fails_the_turn_with_the_hosts_kind() {
 }
 
 #[test]
+fn a_model_failure_that_comes_after_the_sessions_end_is_still_its_turns_end() {
+    // A one-shot run ends at once; which of the two hooks is faster, nobody knows.
+    let lab = Lab::new();
+    let talk = lab.claude("s1");
+    talk.prompt("p1", "Do it");
+    talk.end("other");
+    talk.model_fails("p1", "rate_limit", "API Error: 429");
+    let log = lab.log_of("s1");
+    assert_eq!(all(&log), [("failed", "rate_limit", false)]);
+    assert_eq!(
+        log.turns[0].failure.as_ref().unwrap().message.as_str(),
+        "API Error: 429"
+    );
+    assert_eq!((log.status, log.limit.is_some()), ("failed", true));
+    assert_eq!(lab.open_entries().len(), 1, "its task can be resumed");
+}
+
+#[test]
 fn a_model_failure_of_a_subagent_ends_that_agent_only() {
     let lab = Lab::new();
     let talk = lab.claude("s1");
