@@ -23,6 +23,7 @@ use crate::log::settle;
 use crate::reply::Reply;
 use step::StepFault;
 
+pub use found::project_of;
 pub use stores::Stores;
 
 /// How long a hook waits for the lock of its session, and again for that of its log.
@@ -109,7 +110,10 @@ pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config,
         if watch.micros() > PENDING_BUDGET {
             return false;
         }
-        match step::take(session, event, stores, config, watch) {
+        stores.heard = false;
+        let taken = step::take(session, event, stores, config, watch);
+        stores.heard = true;
+        match taken {
             Ok(taken) => finish(stores, taken.ledger),
             Err(StepFault::Later(_)) => return false,
             Err(StepFault::Lost(why)) => stores.fault(&why),
@@ -158,7 +162,10 @@ pub fn prune(
 ) -> Option<std::io::Result<prune::Report>> {
     let root = stores.root.take()?;
     let report = {
+        // A hook's time is short; a command has it for each session.
+        let hurries = options.limit.is_some();
         let mut before_it_goes = |session: &mut Session| -> Result<bool, String> {
+            let watch = if hurries { watch } else { Stopwatch::start() };
             if !fold_pending(session, stores, config, watch) {
                 return Err("events are pending that cannot be written now".to_owned());
             }

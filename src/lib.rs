@@ -32,6 +32,8 @@
 //! The live session's directory first, then its log file. A guard holds each lock ([`live::session::Session`],
 //! [`log::ledger::Ledger`]); without one there is no way to write. Locks die with their process.
 
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod dispatch;

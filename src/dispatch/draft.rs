@@ -16,6 +16,9 @@ use crate::redact::Redacted;
 use crate::reply::{MAX_CONTEXT, Reply, Verdict};
 use crate::task::{Task, Todos};
 
+/// What the durable store says in place of a task's description when it is to keep no prompt.
+const PROMPT_NOT_KEPT: &str = "a task whose prompt is not kept";
+
 /// An event, thought through.
 pub(super) struct Draft {
     /// What its handler says.
@@ -109,7 +112,7 @@ fn lasting(task: &Task, config: &Config) -> Task {
     match config.log_prompts {
         LogPrompts::Full | LogPrompts::Title => task.clone(),
         LogPrompts::Off => Task {
-            description: Redacted::new("a task whose prompt is not logged"),
+            description: Redacted::new(PROMPT_NOT_KEPT),
             ..task.clone()
         },
     }
@@ -158,7 +161,7 @@ fn changes(before: &State, after: &State, config: &Config) -> Vec<Body> {
 /// A log's first record.
 pub(super) fn opening(event: &Event, draft: &Draft, id: &SessionId) -> Body {
     let title = draft.records.iter().find_map(|r| match r {
-        Body::TurnBegin { title, .. } => Some(title.clone()),
+        Body::TurnBegin { title, .. } if !title.is_empty() => Some(title.clone()),
         _ => None,
     });
     Body::SessionOpen {

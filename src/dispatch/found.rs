@@ -1,7 +1,5 @@
 //! What is looked up before a plan is made: which log, which process, which unfinished session.
 
-use chrono::{DateTime, Utc};
-
 use super::offer;
 use super::stores::Stores;
 use crate::config::Config;
@@ -14,6 +12,7 @@ use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
 use crate::log::{settle, view::SessionView};
 use crate::redact::Redacted;
+use crate::task::Task;
 
 /// What a plan is made from, besides the event and the state.
 pub(super) struct Found {
@@ -64,7 +63,8 @@ impl Found {
         let new = || SessionId::of(event.host, event.session.as_str(), event.at);
         let log = log.or_else(|| named.then(new));
         let starts = matches!(event.kind, Kind::SessionStart { .. });
-        let process = (starts || session.state.host_process.is_none())
+        // A pending event that a command folds in was another process's: the command's ancestors are no host.
+        let process = (stores.by_host && (starts || session.state.host_process.is_none()))
             .then(|| HostProcess::find(event.host_pid))
             .flatten();
         let mut found = Self {
@@ -92,7 +92,7 @@ impl Found {
                 clear(data, &found, session, event);
             }
             // The first to hold the lock speaks: a session that has its turn already is not given another's task.
-            if session.state.turns.count == 0 {
+            if stores.heard && session.state.turns.count == 0 {
                 let mut asked = event.clone();
                 asked.project = asked.project.or_else(|| session.state.project_root.clone());
                 found.offer = offer::find(data, root, &asked, *source, own, config);
@@ -121,8 +121,9 @@ impl Found {
     }
 }
 
-/// The nearest ancestor of a working directory that holds `.git`, else the directory itself.
-fn project_of(cwd: &Redacted) -> Redacted {
+/// The project of a working directory: its nearest ancestor that holds `.git`, else itself.
+#[must_use]
+pub fn project_of(cwd: &Redacted) -> Redacted {
     let path = std::path::Path::new(cwd.as_str());
     let root = path
         .ancestors()
@@ -151,22 +152,25 @@ fn restore(state: &mut State, data: &DataDir, id: &SessionId) {
         }
     }
     state.turns = turns;
-    keep_or_take(&mut state.current_task, view.task, |t| t.started_at);
-    keep_or_take(&mut state.interrupted_task, view.interrupted, |t| t.started_at);
-    keep_or_take(&mut state.rate_limit, view.limit, |l| l.detected_at);
+    let same = |a: &Task, b: &Task| a.started_at == b.started_at;
+    match (&state.current_task, &view.task) {
+        (Some(known), Some(logged)) if same(known, logged) => {}
+        _ => state.current_task = view.task,
+    }
+    match (&state.interrupted_task, &view.interrupted) {
+        (Some(known), Some(logged)) if same(known, logged) => {}
+        _ => state.interrupted_task = view.interrupted,
+    }
+    let known = state.rate_limit.as_ref().map(|l| l.detected_at);
+    if known != view.limit.as_ref().map(|l| l.detected_at) {
+        state.rate_limit = view.limit;
+    }
     state.ui_todos = view.todos;
     state.project_root = view.project_root;
     state.log = Some(LogEnd {
         session: id.clone(),
         end: view.end,
     });
-}
-
-/// Takes what the log has, unless it is the same of which the journal knows more.
-fn keep_or_take<T>(known: &mut Option<T>, logged: Option<T>, began: fn(&T) -> DateTime<Utc>) {
-    if known.as_ref().map(began) != logged.as_ref().map(began) {
-        *known = logged;
-    }
 }
 
 /// `/clear`: whatever this host process was doing is over, and nobody wants it back.

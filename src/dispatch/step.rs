@@ -72,7 +72,12 @@ pub(super) fn take(
         after,
         ..
     } = draft;
-    let reply = reply(&event, &plan, &after);
+    let reply = if stores.heard {
+        reply(&event, &plan, &after)
+    } else {
+        // What nobody hears is not said: notices wait for the next event.
+        Reply::nothing()
+    };
     let told = plan.context.as_deref() == Some(limit::WAIT) && reply.context.is_some();
     entry.marks.splice(0..0, caught.marks);
     entry.caught = caught.bodies;

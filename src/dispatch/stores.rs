@@ -14,6 +14,10 @@ pub struct Stores {
     pub root: Option<HookRoot>,
     /// Faults of this process, as fragments that fit after "failed to"; the next entry takes them along.
     pub faults: Vec<String>,
+    /// A host started this process, so its ancestors say which.
+    pub(super) by_host: bool,
+    /// The host hears the answer: not the one to an event that was left pending.
+    pub(super) heard: bool,
     who: String,
     session: Option<Redacted>,
 }
@@ -40,10 +44,26 @@ impl Stores {
             data,
             root,
             faults: Vec::new(),
+            by_host: true,
+            heard: true,
             who: who.to_owned(),
             session: None,
         };
         Self { faults, ..stores }
+    }
+
+    /// Of what is open already, for a command: it makes nothing, and its ancestors are no host.
+    #[must_use]
+    pub fn of(data: Option<DataDir>, root: Option<HookRoot>, who: &str) -> Self {
+        Self {
+            data,
+            root,
+            faults: Vec::new(),
+            by_host: false,
+            heard: true,
+            who: who.to_owned(),
+            session: None,
+        }
     }
 
     /// Says whose faults the next ones are.

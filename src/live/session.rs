@@ -13,7 +13,8 @@ use super::state::{AgentState, Entry, State};
 use crate::event::Event;
 use crate::files::{self, Busy, Dir, Durability, Tail};
 
-const JOURNAL: &str = "events.jsonl";
+/// The journal's name in a session's directory.
+pub const JOURNAL: &str = "events.jsonl";
 const CHECKPOINT: &str = "state.json";
 const CHECKPOINT_NEW: &str = "state.json.new";
 const CHECKPOINT_BAD: &str = "state.json.bad";
@@ -138,9 +139,9 @@ impl Session {
             problems,
             end,
             checkpoint_at,
+            journal,
             checkpoint_due,
             is_partial,
-            journal,
             ..
         } = loaded;
         Ok(Self {
@@ -334,13 +335,14 @@ pub struct Loaded {
     pub state: State,
     /// What was wrong with the files, as fragments that fit after "failed to".
     pub problems: Vec<String>,
+    /// `state.json` could not be read, so the journal was read from its beginning; the next hook moves it aside.
+    pub bad_checkpoint: bool,
     end: Tail,
     checkpoint_at: u64,
     /// The checkpoint's mark is of a journal that is gone.
     checkpoint_due: bool,
-    bad_checkpoint: bool,
-    is_partial: bool,
     journal: Option<File>,
+    is_partial: bool,
 }
 
 /// Folds a session's directory: the checkpoint, then what the journal has behind it.
@@ -351,20 +353,25 @@ pub fn fold(dir: &Dir) -> io::Result<Loaded> {
     fold_for(dir, false)
 }
 
+/// A checkpoint is an object; serde would take a list for one too, its fields by position. `{}` is none
+/// either: every field has a default, and none is written before there is something to say.
+fn checkpoint_of(bytes: &[u8]) -> Option<State> {
+    let object = Some(bytes).filter(|b| b.first() == Some(&b'{'))?;
+    let state: State = serde_json::from_slice(object).ok()?;
+    (state.n > 0 || state.log.is_some()).then_some(state)
+}
+
 fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {
     let mut loaded = Loaded::default();
     match dir.read(CHECKPOINT, MAX_FILE)? {
         None => {
             // A kill while the checkpoint was replaced; a new one that is not whole was never in force.
             let new = dir.read(CHECKPOINT_NEW, MAX_FILE)?;
-            loaded.state = new
-                .and_then(|b| serde_json::from_slice(&b).ok())
-                .unwrap_or_default();
+            loaded.state = new.and_then(|b| checkpoint_of(&b)).unwrap_or_default();
         }
-        Some(bytes) => match serde_json::from_slice::<State>(&bytes) {
-            // None is written before there is something to say; `[]` and `{}` would be states too.
-            Ok(state) if state.n > 0 || state.log.is_some() => loaded.state = state,
-            _ => {
+        Some(bytes) => match checkpoint_of(&bytes) {
+            Some(state) => loaded.state = state,
+            None => {
                 loaded.is_partial = true;
                 match newer(&bytes) {
                     // It is of use to the one that wrote it: left where it is, and not written over.
@@ -375,13 +382,13 @@ fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {
         },
     }
     loaded.checkpoint_at = loaded.state.offset;
-    loaded.checkpoint_due = loaded.state.offset > 0;
     let opened = if writing {
         dir.open_append(JOURNAL)?
     } else {
         dir.open_read(JOURNAL)?
     };
     let Some((file, len)) = opened else {
+        loaded.checkpoint_due = loaded.state.offset > 0;
         return Ok(loaded);
     };
     // Read once, from the newline before the checkpoint's end; if there is none, this is another journal.
@@ -393,15 +400,13 @@ fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {
     let mut bytes = read_from(&file, from.saturating_sub(1), len)?;
     let base = match from {
         0 => 0,
-        _ if bytes.first() == Some(&b'\n') => {
-            loaded.checkpoint_due = false;
-            from - 1
-        }
+        _ if bytes.first() == Some(&b'\n') => from - 1,
         _ => {
             bytes = read_from(&file, 0, len)?;
             0
         }
     };
+    loaded.checkpoint_due = base == 0 && loaded.state.offset > 0;
     loaded.journal = Some(file);
     let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     loaded.end = Tail {

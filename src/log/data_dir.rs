@@ -84,6 +84,34 @@ impl DataDir {
         }
     }
 
+    /// Opens the data directory, or `None` if it is not there: for commands that only read, which make none
+    /// and change no mode.
+    ///
+    /// # Errors
+    /// [`Unusable`]: a link, or another user's.
+    pub fn existing(wanted: &Result<PathBuf, String>) -> Result<Option<Self>, Unusable> {
+        let path = wanted.as_ref().map_err(|why| Unusable {
+            path: None,
+            why: why.clone(),
+        })?;
+        let unusable = |why: String| Unusable {
+            path: Some(path.clone()),
+            why,
+        };
+        let dir = match Dir::open(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(|e| unusable(e.to_string()))?,
+        };
+        match dir.check().map_err(|e| unusable(e.to_string()))? {
+            Err(Unsafe::Owner(uid)) => Err(unusable(format!("it belongs to user {uid}"))),
+            // A mode too loose is tightened by the next hook.
+            Ok(()) | Err(Unsafe::Mode(_)) => Ok(Some(Self {
+                dir,
+                path: path.clone(),
+            })),
+        }
+    }
+
     /// Its path, for people.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -203,3 +203,28 @@ impl Ledger {
         Ok(())
     }
 }
+
+/// The records of a log behind `offset`, for readers: without its lock, so that nobody waits for them. A
+/// line that is not whole yet is left out.
+///
+/// # Errors
+/// When the log is there and cannot be read.
+pub fn behind(data: &DataDir, id: &SessionId, offset: u64) -> io::Result<Vec<Record>> {
+    let Some(dir) = data.session(id)? else {
+        return Ok(Vec::new());
+    };
+    let Some((file, len)) = dir.open_read(FILE)? else {
+        return Ok(Vec::new());
+    };
+    // A log that is shorter than that was begun anew: all of it.
+    let from = if offset > len { 0 } else { offset };
+    let mut bytes = vec![0; usize::try_from(len - from).unwrap_or(0)];
+    file.read_exact_at(&mut bytes, from)?;
+    let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+    Ok(bytes
+        .get(..whole)
+        .unwrap_or_default()
+        .split(|b| *b == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect())
+}

@@ -37,10 +37,16 @@ pub struct Seen {
     pub alive: bool,
 }
 
-/// Looks at an entry: the live state if it is still there, and whether the host is alive.
+/// Looks at an entry: the live state if it is still there, and whether the host is alive. A hook knows its
+/// own root only, a command all that are in use.
 #[must_use]
-pub fn look(data: &DataDir, root: Option<&HookRoot>, entry: OpenEntry, now: DateTime<Utc>) -> Seen {
-    let live = root.and_then(|root| {
+pub fn look<'r>(
+    data: &DataDir,
+    roots: impl IntoIterator<Item = &'r HookRoot>,
+    entry: OpenEntry,
+    now: DateTime<Utc>,
+) -> Seen {
+    let live = roots.into_iter().find_map(|root| {
         let key = SessionKey::from_name(&entry.session_key)?;
         let dir = root.dir().sub(key.as_str()).ok().flatten()?;
         let state = session::fold(&dir).ok()?.state;
@@ -74,9 +80,9 @@ fn log_time(data: &DataDir, id: &SessionId) -> Option<DateTime<Utc>> {
 ///
 /// # Errors
 /// When `open/` cannot be read; an entry that cannot be settled now is left for later.
-pub fn settle(
+pub fn settle<'r>(
     data: &DataDir,
-    root: Option<&HookRoot>,
+    roots: impl IntoIterator<Item = &'r HookRoot> + Clone,
     own: Option<&SessionId>,
     limit: usize,
     now: DateTime<Utc>,
@@ -88,13 +94,9 @@ pub fn settle(
         .filter(|e| !e.settled && own != Some(&e.session))
         .take(limit)
     {
-        let seen = look(data, root, entry, now);
+        let seen = look(data, roots.clone(), entry, now);
         if !seen.alive {
-            let code = if seen.entry.ended {
-                "session_ended"
-            } else {
-                "host_gone"
-            };
+            let code = presumed_code(&seen.entry);
             settled += usize::from(presume(data, &seen.entry, code, now).unwrap_or(false));
         }
     }
@@ -118,6 +120,12 @@ pub fn expire(data: &DataDir, days: u32, now: DateTime<Utc>) -> io::Result<usize
         }
     }
     Ok(expired)
+}
+
+/// Why the open turn of a session whose host is gone is presumed to have ended.
+#[must_use]
+pub fn presumed_code(entry: &OpenEntry) -> &'static str {
+    if entry.ended { "session_ended" } else { "host_gone" }
 }
 
 /// Writes the presumed end of a session's open turn and brings its entry up to date; whether there was one.

@@ -69,6 +69,9 @@ pub struct SessionView {
     /// The turns, as attribution needs them.
     #[serde(skip)]
     pub machine: Turns,
+    /// The last sign of life: the last record that was not only inferred.
+    #[serde(skip)]
+    pub last_sign: Option<DateTime<Utc>>,
     /// The end of the last whole line.
     #[serde(skip)]
     pub end: u64,
@@ -219,6 +222,7 @@ impl SessionView {
             todos: None,
             limit: None,
             machine: Turns::default(),
+            last_sign: None,
             end: 0,
             ended: false,
         }
@@ -228,6 +232,9 @@ impl SessionView {
         let at = record.at;
         self.started = self.started.or(Some(at));
         self.last_updated = self.last_updated.max(Some(at));
+        if !matches!(record.body, Body::TurnPresumed { .. } | Body::Note { .. }) {
+            self.last_sign = self.last_sign.max(Some(at));
+        }
         let mark = record.body.mark(at);
         match record.body {
             Body::SessionOpen {

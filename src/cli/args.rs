@@ -1,0 +1,307 @@
+//! What can be said on the command line: the definition, and nothing that does it.
+
+use std::fmt::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::machine::Machine;
+use super::out::Out;
+use super::values::{duration, hook, host};
+use super::{Failed, Run};
+use crate::config::VARIABLES;
+use crate::hook::Hook;
+use crate::hosts::Host;
+
+/// See what your AI coding agents were doing, when their hooks fired, and where to go on.
+#[derive(Debug, Parser)]
+#[command(
+    name = "bookend",
+    version,
+    after_help = EXAMPLES,
+    after_long_help = long_help(),
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 110
+)]
+pub(super) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bookend sessions                 who is at work, and on what
+  bookend show                     the newest session: task, todos, agents, limits, hooks
+  bookend show 3f2a                a session by the first characters of its id
+  bookend events --follow          which hooks fire, as they fire
+  bookend resume                   what the next session here would be told
+  bookend log show                 the newest session of this project, turn by turn
+  bookend log sessions --json | jq '.sessions[].title'
+  bookend prune --dry-run          what a prune would remove";
+
+fn long_help() -> String {
+    let mut text = format!("{EXAMPLES}\n\nEnvironment:");
+    for (name, default, meaning) in VARIABLES {
+        let (default, meaning) = (default.replace('`', ""), meaning.replace('`', ""));
+        let _ = write!(text, "\n  {name}\n      {meaning} [default: {default}]");
+    }
+    text.push_str("\n\nEvery verb that prints data takes --json. Exit: 0 done, 1 failed, 2 wrong usage.");
+    text
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// The live sessions, newest event first
+    Sessions(Sessions),
+    /// One session's whole live state
+    Show(Show),
+    /// Which hooks fired: when, for what, how answered, how long
+    Events(Events),
+    /// What the next session start in this project would say, and why
+    Resume(Resume),
+    /// Remove live state that nothing touched for two hours
+    Prune(Prune),
+    /// The history: what happened, turn by turn
+    #[command(subcommand)]
+    Log(Log),
+    /// Run a hook by hand, with a payload on stdin
+    Hook(HookRun),
+}
+
+/// The verbs about the history.
+#[derive(Debug, Subcommand)]
+pub(super) enum Log {
+    /// The sessions of the log, newest first
+    Sessions(LogSessions),
+    /// One session of the log, turn by turn
+    Show(LogShow),
+}
+
+/// `sessions`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+One row a session: the shortest unique part of its key, the host, the project, the time since its last event, \
+whether it is live (yes: at work; idle: its host runs; ended: the host said so; no: its host is gone), its task, \
+its turn, and a rate limit that holds. Every hook root in use is read: the wanted one, <data dir>/hooks, and those \
+recorded in <data dir>/roots.
+
+Left out without --all, in JSON too: those that are not live and had no event for a day.
+
+--json: an array of objects with sessionKey, sessionId, host, cwd, projectRoot, startedAt, lastEventAt, live, \
+logSession, turn {requestId, status, presumed, code, startedAt, endedAt}, currentTask, interruptedTask, uiTodos, \
+rateLimit, agents, events {name: {count, lastAt, lastMicros}}, model, headless, source, ended, hostProcess, \
+aliases, blocks, notices, pending, faults, problems, version, root.")]
+pub(super) struct Sessions {
+    /// One JSON array
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Also those that are not live and had no event for a day
+    #[arg(long, short)]
+    pub(super) all: bool,
+}
+
+/// `show`.
+#[derive(Debug, Args)]
+#[command(after_help = "--json: one object, with the fields that `bookend sessions --help` names.")]
+pub(super) struct Show {
+    /// The first characters of a session's key or id [default: the newest]
+    pub(super) session: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `events`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without a session: the newest one; with --follow also whatever happens in any other from now on. The journal \
+keeps the latest events, from 256 KB to 1 MB of them.
+
+--json: one object a line: sessionKey, n, at, event, agent, tool, target, outcome, turn, answer {context, notices, \
+told, denied}, micros, faults.")]
+pub(super) struct Events {
+    /// The first characters of a session's key or id [default: the newest]
+    pub(super) session: Option<String>,
+    /// Only the latest ones of those that are there
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(super) last: Option<usize>,
+    /// Go on until Ctrl-C
+    #[arg(long, short)]
+    pub(super) follow: bool,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `resume`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Nothing is changed: nothing is taken over or settled. The text is the one that the session-start hook gives at \
+the start of a new conversation in this directory; a line `Session log: <id>` with the new session's own id \
+follows it.
+
+--json: project, host, mode, headless, days, brief (null: none), silent (why none), why, from {logSession, host, \
+hostSession, since, stoppedAt, live, task, todos, files, rateLimit}, considered[] {logSession, host, since, live, \
+verdict, reason}, elsewhere.")]
+pub(super) struct Resume {
+    /// The host that would start [default: the chosen session's, else claude-code]
+    #[arg(long, value_parser = host)]
+    pub(super) host: Option<Host>,
+    /// As a script would start it (`claude -p`, `codex exec`)
+    #[arg(long)]
+    pub(super) headless: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `prune`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A session's live state goes when none of its files changed for that long. Its turn, if it is still open in the log, \
+gets its end first (session_abandoned); the log itself stays. Unknown files and foreign directories are never \
+touched. Every hook root in use is looked at.
+
+--json: {removed[], left[] {name, why}, foreign[], settled, dryRun, roots[]}, names as <root>/<session key>.")]
+pub(super) struct Prune {
+    /// Only say what would be removed
+    #[arg(long, short = 'n')]
+    pub(super) dry_run: bool,
+    /// How long nothing must have changed: 30m, 2h, 1d
+    #[arg(long, value_name = "AGE", default_value = "2h", value_parser = duration)]
+    pub(super) older_than: Duration,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `log sessions`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+--json: {sessions[] {agent, sessionId, host, hostSession, title, model, projectRoot, started, lastUpdated, status, \
+turnCount, filesModifiedCount}, totalCount, offset, limit}.")]
+pub(super) struct LogSessions {
+    /// Only those of this agent: ClaudeCode or claude-code
+    #[arg(long, short)]
+    pub(super) agent: Option<String>,
+    /// Only those of this project, or of a directory below it
+    #[arg(long, short, value_name = "DIR")]
+    pub(super) project: Option<PathBuf>,
+    /// Only those that stand so
+    #[arg(long, short, value_enum)]
+    pub(super) status: Option<Status>,
+    /// How many
+    #[arg(long, short = 'l', default_value = "20", value_name = "N")]
+    pub(super) limit: NonZeroUsize,
+    /// How many of the newest are left out
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(super) offset: usize,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `log show`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+--json: agent, sessionId, host, hostSession, title, model, projectRoot, started, lastUpdated, status, turnCount, \
+filesModifiedCount, turns[], notes[]; a turn: requestId, aliases, origin, queryTitle, queryText, response, \
+interpretation, status, presumed, startedAt, completedAt, tokenCount, tags, contextList, dialog[], actions[], late[], \
+failure {code, message}.")]
+pub(super) struct LogShow {
+    /// The first characters of its id, of the id's last part, or of the host's session id
+    /// [default: the newest of this project, else of all]
+    pub(super) session: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `hook`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+It acts on the real stores, exactly like the executable: set MAESTRO_HOOKS_DIR and BOOKEND_DATA_DIR to directories \
+of your own to only try. The program that runs this command counts as the host's process.
+
+  echo '{\"session_id\":\"try\",\"cwd\":\"/tmp\",\"prompt\":\"Hello\"}' |
+    bookend hook turn-start --host claude-code --event UserPromptSubmit
+
+--json: {read {hook, host, sessionKey, event}, changed {state[] {field, before, after}, logSession, records[]}, answered, \
+micros, faults[]}; read is null for a payload that is nothing for Bookend.")]
+pub(super) struct HookRun {
+    /// Which: session-start, turn-start, pre-delegation, post-tool or stop
+    #[arg(value_parser = hook)]
+    pub(super) name: Hook,
+    /// Whose payload it is
+    #[arg(long, value_parser = host)]
+    pub(super) host: Host,
+    /// The host's name of the event, for payloads that do not say
+    #[arg(long)]
+    pub(super) event: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Where a session of the log stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(super) enum Status {
+    /// It goes on, or its host vanished between two turns
+    InProgress,
+    /// It ended, its last turn well
+    Completed,
+    /// It ended, and its last turn had failed
+    Failed,
+}
+
+impl Status {
+    /// As the log spells it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::InProgress => "in_progress",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Run for Verb {
+    fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
+        match self {
+            Self::Sessions(v) => v.run(machine, out),
+            Self::Show(v) => v.run(machine, out),
+            Self::Events(v) => v.run(machine, out),
+            Self::Resume(v) => v.run(machine, out),
+            Self::Prune(v) => v.run(machine, out),
+            Self::Log(Log::Sessions(v)) => v.run(machine, out),
+            Self::Log(Log::Show(v)) => v.run(machine, out),
+            Self::Hook(v) => v.run(machine, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_long_help_names_every_variable() {
+        let help = Cli::command().render_long_help().to_string();
+        for (name, ..) in VARIABLES {
+            assert!(help.contains(name), "{name}");
+        }
+    }
+}

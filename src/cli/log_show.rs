@@ -1,0 +1,202 @@
+//! `bookend log show`: one session of the log, turn by turn.
+
+use super::args::LogShow;
+use super::history;
+use super::machine::{Machine, NOTHING_YET};
+use super::out::Out;
+use super::session_json::word_of;
+use super::span::{Line, Style, cut};
+use super::{Failed, Run, text};
+use crate::dispatch::project_of;
+use crate::log::data_dir::DataDir;
+use crate::log::record::{Action, ActionStatus};
+use crate::log::view::{SessionView, TurnView};
+use crate::redact::Redacted;
+use crate::task::resume::why;
+
+/// Widest text of an action.
+const WIDE: usize = 110;
+
+impl Run for LogShow {
+    fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
+        machine.settle(out);
+        let data = machine.data()?;
+        let view = match self.session.as_deref() {
+            Some(wanted) => named(data, wanted, machine, out)?,
+            None => newest(data, out)?,
+        };
+        if self.json {
+            return out.json(&view);
+        }
+        head(&view, machine, out);
+        for turn in &view.turns {
+            one(turn, machine, out);
+        }
+        Ok(())
+    }
+}
+
+fn named(data: &DataDir, wanted: &str, machine: &Machine, out: &mut Out) -> Result<SessionView, Failed> {
+    let unreadable = |e: std::io::Error| Failed::to(format!("read the session log: {e}"));
+    let found = history::matching(data, wanted).map_err(unreadable)?;
+    let [id] = found.as_slice() else {
+        if found.is_empty() {
+            return Err(Failed::new(format!(
+                "no session of the log begins with {wanted}: `bookend log sessions` lists them"
+            )));
+        }
+        for id in found.iter().take(10) {
+            let view = SessionView::read(data, id).ok().flatten();
+            let about = view.map_or_else(String::new, |v| {
+                format!("  {} ago  {}", text::age(v.last_updated, machine.now), v.title)
+            });
+            out.complain(&format!("  {id}{about}"));
+        }
+        return Err(Failed::new(format!(
+            "{} sessions of the log begin with {wanted}: give more of the one that you mean",
+            found.len()
+        )));
+    };
+    SessionView::read(data, id).map_err(unreadable)?.ok_or_else(|| {
+        Failed::new(format!(
+            "the log of {id} is gone: `bookend log sessions` lists the others"
+        ))
+    })
+}
+
+/// The newest of this project; where it has none, the newest of all, with a word that says so.
+fn newest(data: &DataDir, out: &mut Out) -> Result<SessionView, Failed> {
+    let (known, _) =
+        history::all(data, |_| true).map_err(|e| Failed::to(format!("read the session log: {e}")))?;
+    let here = std::env::current_dir().ok();
+    let project = here.map(|dir| project_of(&Redacted::new(&dir.to_string_lossy())));
+    let is_here =
+        |root: Option<String>| root.is_some() && root.as_deref() == project.as_ref().map(|p| p.as_str());
+    let found = known.iter().find(|k| k.project().is_ok_and(is_here));
+    let chosen = match (found, known.first()) {
+        (Some(found), _) => found,
+        (None, Some(first)) => {
+            out.complain("bookend: this project has no session in the log; this is the newest of all");
+            first
+        }
+        (None, None) => return Err(Failed::new(NOTHING_YET)),
+    };
+    chosen
+        .view()
+        .map_err(|e| Failed::to(format!("read the log of {}: {e}", chosen.id)))
+}
+
+fn head(view: &SessionView, machine: &Machine, out: &mut Out) {
+    out.line(Line::of(Style::Strong, view.title.as_str()));
+    out.field("session", view.session_id.as_str());
+    let host = view.host.map_or(view.agent.as_str(), |h| h.title());
+    let id = view.host_session.as_ref().map(|id| format!(", its session {id}"));
+    out.field("agent", format!("{host}{}", id.unwrap_or_default()));
+    if let Some(model) = &view.model {
+        out.field("model", model.as_str());
+    }
+    if let Some(project) = &view.project_root {
+        out.field("project", text::home(project));
+    }
+    out.field(
+        "status",
+        Line::of(text::status_style(view.status), &text::word(view.status)),
+    );
+    if let Some(at) = view.started {
+        out.field("started", text::ago(at, machine.now));
+    }
+    if let Some(at) = view.last_updated {
+        out.field("updated", text::ago(at, machine.now));
+    }
+    let files = text::count(view.files_modified_count, "file");
+    out.field("turns", format!("{}, {files} changed", view.turn_count));
+    for note in &view.notes {
+        out.field("note", note.as_str());
+    }
+    for problem in &view.problems {
+        out.field("problem", Line::of(Style::Bad, &format!("failed to {problem}")));
+    }
+}
+
+fn one(turn: &TurnView, machine: &Machine, out: &mut Out) {
+    out.gap();
+    let ran = turn.completed_at.map(|at| {
+        let took = crate::clock::human(crate::clock::age(turn.started_at, at));
+        format!(" after {took}")
+    });
+    let presumed = if turn.presumed { " (presumed)" } else { "" };
+    let status = format!("{}{presumed}", text::word(turn.status));
+    out.line(
+        Line::of(Style::Strong, turn.request_id.as_str())
+            .then("  ")
+            .and(text::status_style(turn.status), &status)
+            .then(&format!(
+                "{}, began {}",
+                ran.unwrap_or_default(),
+                text::ago(turn.started_at, machine.now)
+            )),
+    );
+    if let Some(failure) = &turn.failure {
+        let said = if failure.message.as_str().is_empty() {
+            String::new()
+        } else {
+            format!(": {}", failure.message)
+        };
+        let what = format!("{} [{}]{said}", why(failure.code.as_str()), failure.code);
+        out.line(Line::from("  ").and(Style::Bad, &what));
+    }
+    let origin = word_of(&turn.origin);
+    let prompt = if turn.query_text.as_str().is_empty() {
+        &turn.query_title
+    } else {
+        &turn.query_text
+    };
+    part(out, &origin, prompt.as_str());
+    if let Some(interpretation) = &turn.interpretation {
+        part(out, "meant", interpretation.as_str());
+    }
+    if !turn.actions.is_empty() {
+        out.line(Line::of(Style::Faint, "  actions"));
+    }
+    for action in &turn.actions {
+        out.line(about(&format!("{:>4} ", action.order), &action.action));
+    }
+    if let Some(response) = &turn.response {
+        part(out, "response", response.as_str());
+    }
+    if !turn.late.is_empty() {
+        out.line(Line::of(Style::Faint, "  late, after its end"));
+    }
+    for late in &turn.late {
+        if let Some(action) = &late.action {
+            out.line(about("     ", action));
+        }
+        if let Some(message) = &late.message {
+            out.block(5, message.as_str());
+        }
+    }
+}
+
+fn part(out: &mut Out, name: &str, body: &str) {
+    out.line(Line::of(Style::Faint, &format!("  {name}")));
+    out.block(5, body);
+}
+
+fn about(before: &str, action: &Action) -> Line {
+    let kind = word_of(&action.kind);
+    let mut line = Line::of(Style::Faint, before).then(&format!("{kind:<13} "));
+    line = line.then(&cut(action.description.as_str(), WIDE));
+    if action.status != ActionStatus::Completed {
+        let exit = action.exit.map(|e| format!(" (exit {e})")).unwrap_or_default();
+        line = line.and(Style::Bad, &format!("  {}{exit}", word_of(&action.status)));
+    }
+    if let Some(agent) = &action.agent {
+        let name = agent
+            .kind
+            .as_ref()
+            .or(agent.id.as_ref())
+            .map_or("subagent", |n| n.as_str());
+        line = line.and(Style::Faint, &format!("  by {name}"));
+    }
+    line
+}
