@@ -67,6 +67,20 @@ impl Lab {
         self.claude(session).delegate("p0", "toolu_prune");
     }
 
+    /// Prunes until that session is gone. Once is not always enough: a hook on a loaded machine leaves it to
+    /// the next, and so does one that meets a lock which a parallel test's fork still holds.
+    pub fn prune_away(&self, session: &str) {
+        for n in 0..40 {
+            self.claude(&format!("pruner-{session}-{n}"))
+                .delegate("p0", "toolu_prune");
+            if !self.is_live(session) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(25));
+        }
+        panic!("{session} is still there: {:?}", self.faults());
+    }
+
     pub fn is_live(&self, session: &str) -> bool {
         self.hooks_dir().join(session).is_dir()
     }
