@@ -42,7 +42,7 @@ use bookend::log::record::{ActionKind, By};
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Lab, executable};
-use crate::talk::{DONE, OPEN, all};
+use crate::talk::{DONE, OPEN, all, copy_program};
 
 /// C1, C4, S1, S4: a stop with no agent, no turn, or a hook's own prolonging is allowed, in silence.
 #[test]
@@ -210,7 +210,7 @@ fn every_executable_takes_the_barest_payload_from_any_place() {
     std::fs::create_dir(&copies).unwrap();
     for hook in Hook::ALL {
         let copy = copies.join(hook.name());
-        std::fs::copy(executable(hook), &copy).unwrap();
+        copy_program(executable(hook), &copy);
         for host in Host::ALL {
             let bare = json!({"cwd": lab.project(), "session_id": "s1"}).to_string();
             let answer = run(&lab, copy.clone(), host.id(), bare.as_bytes()).ok();

@@ -112,7 +112,7 @@ fn a_checkpoint_is_written_when_the_journals_tail_passes_64_kb() {
 
 #[test]
 fn a_corrupt_checkpoint_is_moved_aside_reported_and_refolded() {
-    for bad in ["", "{", "[]", "{\"version\":1,\"n\":\"x\"}", "\0\0\0\0"] {
+    for bad in ["", "{", "[]", "{}", "{\"version\":1,\"n\":\"x\"}", "\0\0\0\0"] {
         let lab = Lab::new();
         eventful(&lab, "s1");
         let before = lab.state("s1");
@@ -439,7 +439,7 @@ fn a_limit_named_at_the_end_of_a_long_error_is_known_from_the_journal_too() {
     talk.prompt("p1", "Do it");
     let error = format!(
         "Exit code 1\n{}\nHTTP/1.1 429 Too Many Requests\n{}",
-        "x ".repeat(400),
+        "x ".repeat(700),
         "y ".repeat(200)
     );
     talk.fails("p1", "c1", "Bash", json!({"command": "curl"}), &error);

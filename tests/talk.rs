@@ -2,7 +2,7 @@
 //! Gemini CLI's words, so that a promise can be held against each of them. And the two things that happen
 //! to a host besides: it is killed, and time goes by.
 
-use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -67,6 +67,20 @@ impl Lab {
         self.claude(session).delegate("p0", "toolu_prune");
     }
 
+    /// Prunes until that session is gone. Once is not always enough: a hook on a loaded machine leaves it to
+    /// the next, and so does one that meets a lock which a parallel test's fork still holds.
+    pub fn prune_away(&self, session: &str) {
+        for n in 0..40 {
+            self.claude(&format!("pruner-{session}-{n}"))
+                .delegate("p0", "toolu_prune");
+            if !self.is_live(session) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(25));
+        }
+        panic!("{session} is still there: {:?}", self.faults());
+    }
+
     pub fn is_live(&self, session: &str) -> bool {
         self.hooks_dir().join(session).is_dir()
     }
@@ -91,7 +105,7 @@ impl Lab {
     }
 }
 
-pub fn set_mtime(path: &std::path::Path, to: SystemTime) {
+pub fn set_mtime(path: &Path, to: SystemTime) {
     std::fs::File::open(path)
         .and_then(|f| f.set_times(std::fs::FileTimes::new().set_modified(to)))
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -357,12 +371,18 @@ impl Drop for Process {
     }
 }
 
+/// Copies a program by another process: a file that this one has open for writing cannot be run while a
+/// child of another test, forked at that moment, still holds it ("text file busy").
+pub fn copy_program(from: &str, to: &Path) {
+    let copied = Command::new("cp").args([Path::new(from), to]).status().unwrap();
+    assert!(copied.success());
+}
+
 /// Sends events through a program of that name, which is gone afterwards: for hosts that name no process,
 /// whose nearest ancestor that is no shell is looked up.
 pub fn through_a_host_that_dies(lab: &Lab, name: &str, events: &[(Hook, Vec<u8>)]) {
     let program = lab.path(name);
-    std::fs::copy("/bin/sh", &program).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    copy_program("/bin/sh", &program);
     let mut script = String::new();
     for (i, (hook, bytes)) in events.iter().enumerate() {
         let file = lab.path(&format!("payload-{i}"));

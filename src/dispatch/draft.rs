@@ -5,7 +5,7 @@ use super::found::Found;
 use crate::config::{Config, LogPrompts};
 use crate::event::{Event, Kind};
 use crate::handlers::{self, Plan};
-use crate::live::fold::brief;
+use crate::live::brief::brief;
 use crate::live::key::SessionKey;
 use crate::live::state::{Answered, Entry, State};
 use crate::log::id::SessionId;

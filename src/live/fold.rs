@@ -17,12 +17,8 @@ const MAX_FAULTS: usize = 10;
 const MAX_FILES: usize = 10;
 /// Notices that wait at most.
 const MAX_NOTICES: usize = 4;
-/// Longest text of an event in the journal, in bytes of its JSON: a line is to stay below 4 KB.
-const MAX_JOURNAL_TEXT: usize = 1_000;
-/// Files of one tool call in the journal.
-const MAX_JOURNAL_FILES: usize = 20;
 /// Longest path kept, in characters.
-const MAX_PATH: usize = 200;
+pub(super) const MAX_PATH: usize = 200;
 /// A prompt that comes again within this many seconds, while its turn is open, is a resend.
 const RESEND_SECONDS: i64 = 120;
 
@@ -365,78 +361,4 @@ impl State {
             _ => {}
         }
     }
-}
-
-/// The event as the journal keeps it: texts that only the log needs are cut short. What the fold reads
-/// (a prompt's first line, an error's words) stays, so that a journal always folds to the same state.
-#[must_use]
-pub fn brief(event: &Event) -> Event {
-    let mut short = event.clone();
-    match &mut short.kind {
-        Kind::Prompt { text, .. } => *text = cut(text, MAX_JOURNAL_TEXT),
-        Kind::Delegation { prompt, .. } => *prompt = cut(prompt, MAX_JOURNAL_TEXT),
-        Kind::AgentStop { message, .. } | Kind::Stop { message, .. } => {
-            *message = message.as_ref().map(|m| cut(m, MAX_JOURNAL_TEXT));
-        }
-        Kind::Tool(call) => {
-            call.target = call.target.as_ref().map(|t| cut(t, MAX_JOURNAL_TEXT));
-            call.files.truncate(MAX_JOURNAL_FILES);
-            for file in &mut call.files {
-                file.path = Redacted::first_line(file.path.as_str(), MAX_PATH);
-            }
-        }
-        _ => {}
-    }
-    cut_error(short)
-}
-
-/// Cuts an error's text, and neither loses nor makes the words by which a limit is known.
-fn cut_error(mut event: Event) -> Event {
-    let met = limit::met(&event);
-    let Some(whole) = error_of(&mut event).map(|e| e.clone()) else {
-        return event;
-    };
-    let short = cut(&whole, MAX_JOURNAL_TEXT);
-    let said = met
-        .as_ref()
-        .map(|l| Redacted::new(&format!("{}: {short}", l.rule)));
-    for text in [Some(short), said, Some(Redacted::default())]
-        .into_iter()
-        .flatten()
-    {
-        if let Some(error) = error_of(&mut event) {
-            *error = text;
-        }
-        if limit::met(&event).map(|l| l.source) == met.as_ref().map(|l| l.source) {
-            break;
-        }
-    }
-    event
-}
-
-fn error_of(event: &mut Event) -> Option<&mut Redacted> {
-    match &mut event.kind {
-        Kind::Failure { message, .. } => Some(message),
-        Kind::Tool(call) => match &mut call.outcome {
-            Outcome::Failed { error, .. } => Some(error),
-            Outcome::Ok | Outcome::Interrupted => None,
-        },
-        _ => None,
-    }
-}
-
-/// The front of a text, as much as stands in so many bytes of a JSON line.
-fn cut(text: &Redacted, bytes: usize) -> Redacted {
-    let text = text.trim_start();
-    let mut room = bytes;
-    let fit = text.chars().take_while(|c| {
-        let size = match c {
-            '"' | '\\' | '\n' | '\r' | '\t' => 2,
-            c if c.is_control() => 6,
-            c => c.len_utf8(),
-        };
-        room = room.saturating_sub(size);
-        room > 0
-    });
-    Redacted::truncated(text, fit.count())
 }

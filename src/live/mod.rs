@@ -14,9 +14,11 @@
 //! ```
 //!
 //! `root` finds and checks the root, `key` names a session's directory, `session` locks one and reads it,
-//! `state` and `fold` say what the journal means (pure), `duplicate` knows what came twice, `process`
+//! `brief` is what the journal keeps of an event,
+//! `state` and `fold` say what it means (pure), `duplicate` knows what came twice, `process`
 //! whether a host is alive, `prune` removes what is stale.
 
+pub mod brief;
 pub mod duplicate;
 pub mod fold;
 pub mod key;

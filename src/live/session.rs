@@ -368,13 +368,12 @@ pub fn fold(dir: &Dir) -> io::Result<Loaded> {
     fold_for(dir, false)
 }
 
-/// A checkpoint is an object; serde would take a list for one too, its fields by position.
+/// A checkpoint is an object; serde would take a list for one too, its fields by position. `{}` is none
+/// either: every field has a default, and none is written before there is something to say.
 fn checkpoint_of(bytes: &[u8]) -> Option<State> {
-    if bytes.first() == Some(&b'{') {
-        serde_json::from_slice(bytes).ok()
-    } else {
-        None
-    }
+    let object = Some(bytes).filter(|b| b.first() == Some(&b'{'))?;
+    let state: State = serde_json::from_slice(object).ok()?;
+    (state.n > 0 || state.log.is_some()).then_some(state)
 }
 
 fn fold_for(dir: &Dir, writing: bool) -> io::Result<Loaded> {

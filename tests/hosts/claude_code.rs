@@ -243,6 +243,20 @@ fn after_a_crash_the_next_session_is_told_and_the_turn_gets_its_end() {
     assert_eq!(second["turn"]["status"], "completed", "{second:#}");
 }
 
+#[test]
+fn a_subagents_limit_tells_the_model_to_wait() {
+    let Some(lab) = lab() else { return };
+    let session = lab.session().prompt(PROMPT).script("agent text:all_done");
+    let outcome = session.subagent("http429").run().unwrap();
+    assert_eq!(outcome.rc, Some(0), "{}", told(&outcome));
+    let wait = "Do nothing further until the user answers";
+    let mut main = outcome
+        .requests
+        .iter()
+        .filter(|request| request.kind == Kind::Main);
+    assert!(main.any(|request| request.contains(wait)), "{}", told(&outcome));
+}
+
 /// What the host printed at its end.
 fn answer(outcome: &Outcome) -> Value {
     serde_json::from_str(&outcome.stdout).expect("one JSON document")
