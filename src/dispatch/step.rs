@@ -178,7 +178,9 @@ fn write(
             match place.record(&mut ledger, &written.draft, logged) {
                 Ok(()) => {
                     end.end = ledger.end();
-                    let over = (!silent && !written.draft.after.unfinished()).then(|| end.session.clone());
+                    let Draft { records, after, .. } = &written.draft;
+                    let over = !records.is_empty() && !after.unfinished();
+                    let over = over.then(|| end.session.clone());
                     written.rest = Some(Rest { ledger, over });
                 }
                 Err(e) => later_or_note(stores, "write the session log", &e)?,

@@ -1,0 +1,104 @@
+//! What is written before what.
+
+use serde_json::{Value, json};
+
+use super::scenes::{Scene, stop};
+use super::strace::{can_trace, one_sweep, trace};
+use crate::harness::Lab;
+
+/// The traced lines of one event in the lab.
+fn lines_of(prepare: fn(&Lab), event: &'static str, fields: fn() -> Value) -> Vec<String> {
+    let scene = Scene {
+        name: event,
+        prepare,
+        event,
+        fields,
+        session: "s1",
+        turn: "p1",
+        acknowledged: &[],
+    };
+    let lab = Lab::new();
+    prepare(&lab);
+    trace(&lab, &scene, &[]).0
+}
+
+/// The place of the only call of that name on a file whose path ends so (`1<`: stdout).
+#[track_caller]
+fn place(lines: &[String], call: &str, on: &str) -> usize {
+    let is = |l: &&String| l.starts_with(&format!("{call}(")) && l.split(',').next().unwrap().contains(on);
+    let found: Vec<usize> = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, l)| is(l))
+        .map(|(i, _)| i)
+        .collect();
+    let [one] = found[..] else {
+        panic!("{call} on {on}: {} times in {lines:#?}", found.len())
+    };
+    one
+}
+
+#[test]
+fn the_log_is_written_before_the_journal_and_the_journal_before_the_answer() {
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    // A new session's start says its log; a compacted one is told what it was doing.
+    let begun = |lab: &Lab| {
+        lab.prompt("p1", "First");
+    };
+    let lines = lines_of(
+        begun,
+        "SessionStart",
+        || json!({"source": "resume", "prompt_id": null}),
+    );
+    let log = place(&lines, "write", "/log.jsonl>");
+    let journal = place(&lines, "write", "/events.jsonl>");
+    let answer = place(&lines, "write", "1<");
+    assert!(log < journal && journal < answer, "{lines:#?}");
+
+    let lines = lines_of(|_| (), "UserPromptSubmit", || json!({"prompt": "First"}));
+    let open = lines
+        .iter()
+        .position(|l| l.starts_with("openat") && l.contains("/open>") && l.contains("O_CREAT"))
+        .unwrap();
+    let log = place(&lines, "write", "/log.jsonl>");
+    assert!(
+        open < log && log < place(&lines, "write", "/events.jsonl>"),
+        "{lines:#?}"
+    );
+    assert!(
+        !lines
+            .iter()
+            .any(|l| l.starts_with("fdatasync") || l.starts_with("fsync")),
+        "only ends are synced"
+    );
+}
+
+#[test]
+fn an_ending_is_on_the_disk_before_its_open_entry_goes_and_before_the_answer() {
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    // A failed turn leaves a notice for the user, which this stop shows.
+    let limited = |lab: &Lab| {
+        lab.prompt("p1", "First");
+        lab.send(
+            "StopFailure",
+            json!({"error": "rate_limit", "last_assistant_message": "Limit reached"}),
+        );
+    };
+    let lines = lines_of(limited, "Stop", || stop("p2"));
+    let log = place(&lines, "write", "/log.jsonl>");
+    let sync = place(&lines, "fdatasync", "/log.jsonl>");
+    let journal = place(&lines, "write", "/events.jsonl>");
+    let removed = lines
+        .iter()
+        .position(|l| l.starts_with("unlinkat") && l.contains("/open>"))
+        .unwrap();
+    // The journal comes before the wait for the disk: a hook that is killed while it waits has written all.
+    assert!(log < journal && journal < sync && sync < removed, "{lines:#?}");
+    assert!(removed < place(&lines, "write", "1<"), "{lines:#?}");
+}
