@@ -28,7 +28,8 @@ pub struct Event {
     pub name: String,
     /// When the hook process read it.
     pub at: DateTime<Utc>,
-    /// The host's session id, as sent, redacted and cut to [`MAX_ID`]. Empty: nothing can be stored.
+    /// The host's session id, as sent, redacted and cut to [`MAX_ID`]. The journal says it once.
+    #[serde(default, skip_serializing_if = "Redacted::is_empty")]
     pub session: Redacted,
     /// The host's id of the turn, where it has one (`prompt_id`, `turn_id`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,7 +76,7 @@ pub struct Agent {
 
 /// What an event says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "is")]
+#[serde(rename_all = "camelCase")]
 pub enum Kind {
     /// A session starts, goes on, or was compacted.
     SessionStart {
@@ -255,7 +256,7 @@ pub enum ToolKind {
 
 /// How a tool call ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "ended")]
+#[serde(rename_all = "camelCase")]
 pub enum Outcome {
     /// It did what it was asked, as far as the host says.
     Ok,
@@ -273,7 +274,7 @@ pub enum Outcome {
 
 /// A change of the todo list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "todo")]
+#[serde(rename_all = "camelCase")]
 pub enum TodoChange {
     /// The whole list, as it is now; empty clears it.
     List {

@@ -47,7 +47,7 @@ impl Draft {
         marks.append(&mut plan.aliases);
         let entry = Entry {
             n: state.n + 1,
-            event: brief(event),
+            event: brief(event, state),
             marks,
             caught: Vec::new(),
             log: None,

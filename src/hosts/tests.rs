@@ -90,8 +90,8 @@ fn decode_own(host: Host, payload: &Value) -> Option<Event> {
 /// What kind of event it is: `Stop`, `Tool`, …, or `-` for none.
 fn kind_name(event: Option<&Event>) -> String {
     let Some(event) = event else { return "-".to_owned() };
-    serde_json::to_value(&event.kind).unwrap()["is"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    match serde_json::to_value(&event.kind).unwrap() {
+        Value::String(name) => name,
+        other => other.as_object().unwrap().keys().next().unwrap().clone(),
+    }
 }

@@ -1,6 +1,7 @@
 //! What the journal keeps of an event: all that the fold reads, and not the texts that only the log needs.
 
 use super::fold::MAX_PATH;
+use super::state::State;
 use crate::event::{Event, Kind, Outcome};
 use crate::redact::Redacted;
 use crate::task::limit;
@@ -13,8 +14,16 @@ const MAX_FILES: usize = 20;
 /// The event as the journal keeps it: texts that only the log needs are cut short. What the fold reads
 /// (a prompt's first line, an error's words) stays, so that a journal always folds to the same state.
 #[must_use]
-pub fn brief(event: &Event) -> Event {
+pub fn brief(event: &Event, state: &State) -> Event {
     let mut short = event.clone();
+    // What the state says already is not said again: a hook reads the lines of all that came before it.
+    if short.session == state.session_id {
+        short.session = Redacted::default();
+    }
+    let news = |said: Option<Redacted>, known: &Option<Redacted>| said.filter(|s| known.as_ref() != Some(s));
+    short.cwd = news(short.cwd, &state.cwd);
+    short.project = news(short.project, &state.project_root);
+    short.model = news(short.model, &state.model);
     match &mut short.kind {
         Kind::Prompt { text, .. } => *text = cut(text, MAX_TEXT),
         Kind::Delegation { prompt, .. } => *prompt = cut(prompt, MAX_TEXT),

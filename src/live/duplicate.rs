@@ -12,41 +12,37 @@ use crate::redact::Redacted;
 
 /// Fingerprints remembered of a session.
 const REMEMBERED: usize = 128;
+/// Digits of a fingerprint.
+const DIGITS: usize = 16;
 /// Denials remembered of a session.
 const DENIALS: usize = 16;
 
-/// The latest events of a session, by fingerprint; on disk one string of 16 hex digits each, which costs a
-/// hook less to read than a list.
+/// The latest events of a session, by fingerprint: 16 hex digits each in one string, which a hook reads and
+/// writes as it stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Stored", into = "Stored")]
 pub struct Seen {
-    keys: VecDeque<u64>,
-    denied: VecDeque<(u64, Redacted)>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Stored {
     keys: String,
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
-    denied: VecDeque<(u64, Redacted)>,
+    denied: VecDeque<(String, Redacted)>,
 }
 
 impl Seen {
     /// Whether an event with that key has come, and the denial that it was answered with.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Option<&Redacted>> {
-        let k = fnv(key.as_bytes());
+        let k = fingerprint(key);
+        let come = self.keys.as_bytes().chunks(DIGITS).any(|c| c == k.as_bytes());
         let denial = || self.denied.iter().find(|(d, _)| *d == k).map(|(_, why)| why);
-        self.keys.contains(&k).then(denial)
+        come.then(denial)
     }
 
     /// Remembers an event.
     pub fn put(&mut self, key: &str, denied: Option<&Redacted>) {
-        let k = fnv(key.as_bytes());
-        if self.keys.len() >= REMEMBERED {
-            self.keys.pop_front();
+        let k = fingerprint(key);
+        if self.keys.len() >= REMEMBERED * DIGITS && self.keys.is_char_boundary(DIGITS) {
+            self.keys.drain(..DIGITS);
         }
-        self.keys.push_back(k);
+        self.keys.push_str(&k);
         if let Some(why) = denied {
             if self.denied.len() >= DENIALS {
                 self.denied.pop_front();
@@ -56,31 +52,8 @@ impl Seen {
     }
 }
 
-impl From<Stored> for Seen {
-    fn from(stored: Stored) -> Self {
-        let digits = stored.keys.as_bytes().chunks(16);
-        let keys = digits
-            .filter_map(|d| u64::from_str_radix(std::str::from_utf8(d).ok()?, 16).ok())
-            .collect();
-        Self {
-            keys,
-            denied: stored.denied,
-        }
-    }
-}
-
-impl From<Seen> for Stored {
-    fn from(seen: Seen) -> Self {
-        use std::fmt::Write;
-        let mut keys = String::with_capacity(16 * seen.keys.len());
-        for k in &seen.keys {
-            let _ = write!(keys, "{k:016x}");
-        }
-        Self {
-            keys,
-            denied: seen.denied,
-        }
-    }
+fn fingerprint(key: &str) -> String {
+    format!("{:0DIGITS$x}", fnv(key.as_bytes()))
 }
 
 /// The key of an event, or `None` when it is never taken for a second one. `raw` is the payload.

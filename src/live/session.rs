@@ -21,8 +21,9 @@ const CHECKPOINT_BAD: &str = "state.json.bad";
 const JOURNAL_NEW: &str = "events.jsonl.new";
 const ACTIVE_AGENT: &str = "active-agent";
 const ACTIVE_AGENT_NEW: &str = "active-agent.new";
-/// Past this many bytes behind the checkpoint, a new one is written.
-const MAX_TAIL: u64 = 64 * 1024;
+/// Past this many bytes behind the checkpoint, a new one is written: every hook reads what is behind it, and
+/// a new one costs as much as reading this much twice (measured).
+const MAX_TAIL: u64 = 8 * 1024;
 /// Past this size the journal's older part is dropped at a checkpoint.
 const MAX_JOURNAL: u64 = 1024 * 1024;
 /// What is kept of it then.

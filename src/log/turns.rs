@@ -18,7 +18,7 @@ const ALIASES: usize = 8;
 
 /// Where a turn stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "is")]
+#[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It goes on.
     InProgress,
@@ -35,7 +35,7 @@ pub enum Status {
 
 /// An end, as it is reported or inferred.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "end")]
+#[serde(rename_all = "camelCase")]
 pub enum End {
     /// The host or the model says: done.
     Complete,
@@ -112,7 +112,7 @@ pub struct Turn {
 
 /// A change of the turns: what a record of the log means for them, and what the journal keeps of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "mark")]
+#[serde(rename_all = "camelCase")]
 pub enum Mark {
     /// A turn began.
     Begin {

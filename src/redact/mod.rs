@@ -94,6 +94,12 @@ impl Redacted {
         &self.0
     }
 
+    /// Whether there is no text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The text, owned.
     #[must_use]
     pub fn into_string(self) -> String {

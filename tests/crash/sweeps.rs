@@ -191,7 +191,7 @@ fn a_hook_killed_while_the_journals_older_part_is_dropped_forgets_nothing() {
             for n in 2..ENTRIES + 2 {
                 entry["n"] = json!(n);
                 entry["event"]["key"] = json!(format!("PostToolUse:call-{n}"));
-                entry["event"]["kind"]["target"] = json!(format!("/p/{}.rs", "x".repeat(600)));
+                entry["event"]["kind"]["tool"]["target"] = json!(format!("/p/{}.rs", "x".repeat(600)));
                 lines.push_str(&format!("{entry}\n"));
             }
             assert!(lines.len() > 1024 * 1024, "{}", lines.len());

@@ -30,7 +30,7 @@ const CLAUDE_CODE: &[(&str, &str)] = &[
     ),
     (
         "PostToolUse-taskcreate",
-        r#"tool Todo Add the price column todos {"todo":"add","id":"1","item":{"content":"Add the price column","status":"pending"}}"#,
+        r#"tool Todo Add the price column todos {"add":{"id":"1","item":{"content":"Add the price column","status":"pending"}}}"#,
     ),
     (
         "PostToolUse-write",
@@ -172,7 +172,7 @@ const GEMINI_CLI: &[(&str, &str)] = &[
     ),
     (
         "AfterTool-write_todos",
-        r#"tool Todo none todos {"todo":"list","items":[{"content":"first","status":"in_progress"},{"content":"second","status":"pending"}]}"#,
+        r#"tool Todo none todos {"list":{"items":[{"content":"first","status":"in_progress"},{"content":"second","status":"pending"}]}}"#,
     ),
     (
         "BeforeAgent",
