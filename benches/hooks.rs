@@ -234,6 +234,7 @@ impl Lab {
             .env("HOME", self.dir.path())
             .env("MAESTRO_HOOKS_DIR", self.dir.path().join("hooks"))
             .env("BOOKEND_DATA_DIR", self.dir.path().join("data"))
+            .env("CLAUDE_PID", std::process::id().to_string())
             .args(["--host", "claude-code"])
             .stdout(Stdio::null())
             .stderr(Stdio::null());
@@ -385,6 +386,7 @@ impl Lab {
             .env("HOME", self.dir.path())
             .env("MAESTRO_HOOKS_DIR", self.dir.path().join("hooks"))
             .env("BOOKEND_DATA_DIR", self.dir.path().join("data"))
+            .env("CLAUDE_PID", std::process::id().to_string())
             .stdin(std::fs::File::open(&file).unwrap())
             .stdout(Stdio::null())
             .stderr(Stdio::null());

@@ -79,19 +79,33 @@ fn eventful<'a>(lab: &'a Lab, session: &str) -> Talk<'a> {
 // Checkpoints
 
 #[test]
-fn a_checkpoint_is_written_at_a_session_start_and_at_a_turn_start() {
+fn a_checkpoint_is_written_at_the_beginning_and_at_a_turn_that_begins_behind_a_long_tail() {
     let lab = Lab::new();
     let talk = lab.claude("s1");
     talk.start("startup");
-    assert_eq!(checkpoint(&lab, "s1")["n"], 1);
+    let first = checkpoint(&lab, "s1");
+    assert_eq!(
+        (&first["n"], &first["offset"]),
+        (&json!(1), &json!(journal(&lab, "s1").len()))
+    );
     talk.prompt("p1", "Do it");
-    assert_eq!(checkpoint(&lab, "s1")["n"], 2);
-    let there = checkpoint(&lab, "s1");
-    assert_eq!(there["offset"], journal(&lab, "s1").len());
     talk.create("p1", "c1", "/w/a.rs");
     talk.stop("p1", "Done.");
-    assert_eq!(checkpoint(&lab, "s1"), there, "the journal is enough");
-    assert_eq!(lab.state("s1").n, 4);
+    talk.prompt("p2", "More");
+    assert_eq!(checkpoint(&lab, "s1"), first, "the journal is enough");
+    for n in 0..6 {
+        talk.shell("p2", &format!("s{n}"), &format!("echo {}", "x".repeat(590)));
+    }
+    talk.stop("p2", "Done.");
+    assert_eq!(checkpoint(&lab, "s1"), first);
+    talk.prompt("p3", "Again");
+    let there = checkpoint(&lab, "s1");
+    assert_eq!(
+        there["offset"],
+        journal(&lab, "s1").len(),
+        "its hooks read little"
+    );
+    assert_eq!(lab.state("s1").n, there["n"].as_u64().unwrap());
 }
 
 #[test]

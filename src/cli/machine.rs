@@ -100,10 +100,13 @@ impl Machine {
     /// fails never stops a command.
     pub(super) fn settle(&mut self, out: &mut Out) {
         self.fold_pending(out);
-        if let Some(data) = &self.data
-            && let Err(e) = settle::settle(data, &self.roots, None, usize::MAX, self.now)
-        {
-            out.warn(&format!("failed to settle unfinished sessions: {e}"));
+        if let Some(data) = &self.data {
+            match data.open_entries() {
+                Ok(entries) => {
+                    settle::settle(data, &entries, &self.roots, None, usize::MAX, self.now);
+                }
+                Err(e) => out.warn(&format!("failed to settle unfinished sessions: {e}")),
+            }
         }
     }
 }

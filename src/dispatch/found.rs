@@ -74,15 +74,17 @@ impl Found {
             reborn,
         };
         if let (Kind::SessionStart { source }, Some(data)) = (&event.kind, &stores.data) {
-            found.pulse = session
-                .state
-                .host_process
-                .as_ref()
-                .map_or(Pulse::Unknown, HostProcess::pulse);
+            found.pulse = match &session.state.host_process {
+                None => Pulse::Unknown,
+                known if *known == found.process => Pulse::Alive,
+                Some(other) => other.pulse(),
+            };
             let root = stores.root.as_ref();
             let own = found.log.as_ref();
-            let settled = settle::settle(data, root, own, settle::MAX_ENTRIES, event.at)
-                .and_then(|_| settle::expire(data, config.resume_days, event.at));
+            let settled = data.open_entries().and_then(|entries| {
+                settle::settle(data, &entries, root, own, settle::MAX_ENTRIES, event.at);
+                settle::expire(data, &entries, config.resume_days, event.at)
+            });
             if let Err(e) = settled {
                 let what = format!("settle unfinished sessions: {e}");
                 stores.faults.push(what);

@@ -20,6 +20,10 @@ use crate::redact::Redacted;
 use crate::reply::{Reply, Verdict};
 use crate::task::limit;
 
+/// A turn that begins behind a journal tail longer than this, in bytes, begins with a checkpoint: all its
+/// hooks would read that tail.
+const TURN_TAIL: u64 = 4 * 1024;
+
 /// An event that was not taken in now, and why: somebody holds the log, there is no space, the journal
 /// cannot be written. It is kept and tried again; what is in the log by then is not written twice.
 #[derive(Debug)]
@@ -111,7 +115,8 @@ pub(super) fn take(
         .into_iter()
         .chain(stores.faults.drain(..));
     entry.faults = problems.map(|p| Redacted::truncated(&p, 300)).collect();
-    let due = found.reborn || matches!(event.kind, Kind::SessionStart { .. } | Kind::Prompt { .. });
+    let begins = matches!(event.kind, Kind::SessionStart { .. } | Kind::Prompt { .. });
+    let due = found.reborn || (begins && session.tail() > TURN_TAIL);
     session
         .append(entry, due)
         .map_err(|e| NotNow(format!("write the journal: {e}")))?;

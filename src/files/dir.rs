@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat};
 
@@ -20,6 +21,8 @@ const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBL
 #[derive(Debug)]
 pub struct Dir {
     file: File,
+    /// It has been listed: the next listing has to go back to where it begins.
+    listed: AtomicBool,
 }
 
 /// Why a directory is not to be trusted.
@@ -298,7 +301,9 @@ impl Dir {
     /// # Errors
     /// As `getdents(2)`.
     pub fn entries_from(&self, cookie: i64, limit: usize) -> io::Result<Vec<Entry>> {
-        (&self.file).seek(SeekFrom::Start(u64::try_from(cookie).unwrap_or(0)))?;
+        if self.listed.swap(true, Ordering::Relaxed) || cookie > 0 {
+            (&self.file).seek(SeekFrom::Start(u64::try_from(cookie).unwrap_or(0)))?;
+        }
         let mut block = [MaybeUninit::uninit(); 4096];
         let mut reader = RawDir::new(&self.file, &mut block);
         let mut entries = Vec::new();
@@ -331,7 +336,10 @@ impl Dir {
 
 impl From<OwnedFd> for Dir {
     fn from(fd: OwnedFd) -> Self {
-        Self { file: File::from(fd) }
+        Self {
+            file: File::from(fd),
+            listed: AtomicBool::new(false),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //!
 //! Reads `/proc`; where there is none, everything is unknown. Used for resume and display, never for pruning.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -59,15 +60,15 @@ impl HostProcess {
         Some(Self {
             pid,
             start: stat.start,
-            boot: boot()?,
-            pid_ns: pid_ns()?,
+            boot: boot()?.to_owned(),
+            pid_ns: pid_ns()?.to_owned(),
         })
     }
 
     /// Whether it still runs.
     #[must_use]
     pub fn pulse(&self) -> Pulse {
-        if boot().as_ref() != Some(&self.boot) || pid_ns().as_ref() != Some(&self.pid_ns) {
+        if boot() != Some(self.boot.as_str()) || pid_ns() != Some(self.pid_ns.as_str()) {
             return Pulse::Unknown;
         }
         match Stat::of(self.pid) {
@@ -154,12 +155,22 @@ fn ancestor() -> Option<(u32, Stat)> {
     None
 }
 
-fn boot() -> Option<String> {
+fn boot() -> Option<&'static str> {
+    static BOOT: OnceLock<Option<String>> = OnceLock::new();
+    BOOT.get_or_init(read_boot).as_deref()
+}
+
+fn pid_ns() -> Option<&'static str> {
+    static PID_NS: OnceLock<Option<String>> = OnceLock::new();
+    PID_NS.get_or_init(read_pid_ns).as_deref()
+}
+
+fn read_boot() -> Option<String> {
     let bytes = read("/proc/sys/kernel/random/boot_id", 64)?;
     Some(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-fn pid_ns() -> Option<String> {
+fn read_pid_ns() -> Option<String> {
     let link = rustix::fs::readlink("/proc/self/ns/pid", Vec::new()).ok()?;
     Some(link.to_string_lossy().into_owned())
 }

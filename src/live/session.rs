@@ -164,6 +164,12 @@ impl Session {
         })
     }
 
+    /// Bytes of the journal behind the checkpoint.
+    #[must_use]
+    pub fn tail(&self) -> u64 {
+        self.end.end.saturating_sub(self.checkpoint_at)
+    }
+
     /// Its directory.
     #[must_use]
     pub fn dir(&self) -> &Dir {

@@ -76,45 +76,40 @@ fn log_time(data: &DataDir, id: &SessionId) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(stat.st_mtime, 0)
 }
 
-/// Settles every entry whose host is gone, at most `limit`; how many turns got their end.
-///
-/// # Errors
-/// When `open/` cannot be read; an entry that cannot be settled now is left for later.
+/// Settles every entry whose host is gone, at most `limit`; how many turns got their end. An entry that
+/// cannot be settled now is left for later.
 pub fn settle<'r>(
     data: &DataDir,
+    entries: &[OpenEntry],
     roots: impl IntoIterator<Item = &'r HookRoot> + Clone,
     own: Option<&SessionId>,
     limit: usize,
     now: DateTime<Utc>,
-) -> io::Result<usize> {
+) -> usize {
     let mut settled = 0;
-    let entries = data.open_entries()?;
-    for entry in entries
-        .into_iter()
-        .filter(|e| !e.settled && own != Some(&e.session))
-        .take(limit)
-    {
-        let seen = look(data, roots.clone(), entry, now);
+    let open = entries.iter().filter(|e| !e.settled && own != Some(&e.session));
+    for entry in open.take(limit) {
+        let seen = look(data, roots.clone(), entry.clone(), now);
         if !seen.alive {
             let code = presumed_code(&seen.entry);
             settled += usize::from(presume(data, &seen.entry, code, now).unwrap_or(false));
         }
     }
-    Ok(settled)
+    settled
 }
 
 /// Forgets settled entries that are too old to be offered to anybody, `days` being how long they are; a
 /// session start reads all of `open/`, so it may not grow for ever. The log keeps what they said.
 ///
 /// # Errors
-/// When `open/` cannot be read or an entry stays.
-pub fn expire(data: &DataDir, days: u32, now: DateTime<Utc>) -> io::Result<usize> {
+/// When an entry stays.
+pub fn expire(data: &DataDir, entries: &[OpenEntry], days: u32, now: DateTime<Utc>) -> io::Result<usize> {
     let days = TimeDelta::try_days(i64::from(days.max(KEPT_DAYS)));
     let Some(oldest) = days.and_then(|days| now.checked_sub_signed(days)) else {
         return Ok(0);
     };
     let mut expired = 0;
-    for entry in data.open_entries()? {
+    for entry in entries {
         if entry.settled && entry.since < oldest {
             expired += usize::from(data.remove_open(&entry.session)?);
         }

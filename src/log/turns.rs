@@ -12,7 +12,7 @@ use crate::event::{Event, Origin};
 use crate::redact::Redacted;
 
 /// How many turns of a session are remembered for late events.
-const REMEMBERED: usize = 8;
+const REMEMBERED: usize = 4;
 /// How many of the host's ids are remembered for one turn.
 const ALIASES: usize = 8;
 
