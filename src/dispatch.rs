@@ -135,14 +135,19 @@ pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config,
     }
 }
 
-/// What is done after the answer was given: prunes what is stale. (The settlement of sessions whose host is
-/// gone comes before a session start's answer, which is made of it.)
-pub fn tidy(kind: &Kind, key: &SessionKey, stores: &mut Stores, config: &Config, watch: Stopwatch) {
-    let prunes = matches!(
+/// Whether a hook tidies up after such an event: at a session's start and at delegations.
+#[must_use]
+pub fn prunes(kind: &Kind) -> bool {
+    matches!(
         kind,
         Kind::SessionStart { .. } | Kind::Delegation { .. } | Kind::AgentStart
-    );
-    if !prunes || watch.micros() > PRUNE_BUDGET {
+    )
+}
+
+/// What is done after the answer was given: prunes what is stale. (The settlement of sessions whose host is
+/// gone comes before a session start's answer, which is made of it.)
+pub fn tidy(key: &SessionKey, stores: &mut Stores, config: &Config, watch: Stopwatch) {
+    if watch.micros() > PRUNE_BUDGET {
         return;
     }
     let options = prune::Options {

@@ -87,15 +87,20 @@ fn serve(hook: Hook, watch: Stopwatch) {
         None
     });
     if let Some(Read { event, key }) = read {
-        let (host, name, kind) = (event.host, event.name.clone(), event.kind.clone());
+        let (host, name, prunes) = (event.host, event.name.clone(), dispatch::prunes(&event.kind));
         let mut stores = Stores::open(&config, hook.name());
         stores.of_session(&event.session);
         let reply = dispatch::handle(event, &key, &mut stores, &config, watch);
         if let Some(document) = host.encode(&name, &reply) {
             print(&document);
         }
-        dispatch::tidy(&kind, &key, &mut stores, &config, watch);
+        if prunes {
+            dispatch::tidy(&key, &mut stores, &config, watch);
+        }
         stores.flush_faults();
+        stdin::drain();
+        // What is still held here goes with the process.
+        std::process::exit(0);
     }
     stdin::drain();
 }

@@ -30,7 +30,6 @@ pub struct Call<'a> {
     arguments: Vec<String>,
     payload: Vec<u8>,
     env: Vec<(String, String)>,
-    cwd: Option<PathBuf>,
 }
 
 /// What a hook call gave.
@@ -128,7 +127,6 @@ impl Lab {
             arguments: vec!["--host".into(), "claude-code".into()],
             payload: payload.to_string().into_bytes(),
             env: Vec::new(),
-            cwd: None,
         }
     }
 
@@ -293,18 +291,10 @@ impl Call<'_> {
         self
     }
 
-    pub fn cwd(mut self, cwd: &Path) -> Self {
-        self.cwd = Some(cwd.to_owned());
-        self
-    }
-
     /// The command, for callers that run it in a way of their own.
     pub fn command(&self) -> Command {
         let mut command = self.lab.command(executable(self.hook));
         command.args(&self.arguments).envs(self.env.iter().cloned());
-        if let Some(cwd) = &self.cwd {
-            command.current_dir(cwd);
-        }
         command
     }
 

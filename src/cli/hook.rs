@@ -94,7 +94,9 @@ impl HookRun {
         let end = known.as_ref().map_or(0, |id| log_end(&stores, id));
         let reply = dispatch::handle(event.clone(), &read.key, &mut stores, &machine.config, watch);
         let answered = event.host.encode(&event.name, &reply);
-        dispatch::tidy(&event.kind, &read.key, &mut stores, &machine.config, watch);
+        if dispatch::prunes(&event.kind) {
+            dispatch::tidy(&read.key, &mut stores, &machine.config, watch);
+        }
         let (after, entries) = look(&stores, read);
         let log = log_of(&after, &stores, read);
         let behind = if log == known { end } else { 0 };

@@ -59,7 +59,7 @@ impl Draft {
             faults: Vec::new(),
         };
         let mut after = state.clone();
-        after.apply(&entry);
+        after.follow(&entry);
         records.extend(changes(state, &after, config));
         Self {
             plan,

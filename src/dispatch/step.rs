@@ -118,7 +118,7 @@ pub(super) fn take(
     let begins = matches!(event.kind, Kind::SessionStart { .. } | Kind::Prompt { .. });
     let due = found.reborn || (begins && session.tail() > TURN_TAIL);
     session
-        .append(entry, due)
+        .commit(&entry, after, due)
         .map_err(|e| NotNow(format!("write the journal: {e}")))?;
     stores.faults.append(&mut session.problems);
     if let Some(offer) = found.offer.filter(|o| o.ends && plan.took_over.is_some()) {

@@ -231,6 +231,18 @@ impl Dir {
         Ok(())
     }
 
+    /// Writes over the beginning of a file, in place: for a hint that may be torn or lost, and whose writer
+    /// always writes the same number of bytes. (A replacement costs a hundred times as much on ext4.)
+    ///
+    /// # Errors
+    /// As `openat(2)` and `pwrite(2)`.
+    pub fn scribble(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let how = OFlags::WRONLY | OFlags::CREATE;
+        let opened = self.open_file(name, how)?;
+        let (file, _) = opened.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        file.write_all_at(bytes, 0)
+    }
+
     /// Renames within the directory.
     ///
     /// # Errors

@@ -5,7 +5,8 @@
 //! everything is relative to a [`Dir`]. Files are 0600, directories 0700.
 //!
 //! There are three ways to write and no fourth: [`append()`] (journal, log), [`Dir::replace`] (checkpoints
-//! and small files) and [`Dir::create_new`] (one fact, one writer, one file).
+//! and small files) and [`Dir::create_new`] (one fact, one writer, one file). What may be lost without harm, a
+//! hint, is written over in place ([`Dir::scribble`]).
 
 mod append;
 mod dir;

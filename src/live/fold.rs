@@ -25,22 +25,27 @@ const RESEND_SECONDS: i64 = 120;
 impl State {
     /// Takes an entry in. One that is folded in already changes nothing.
     pub fn apply(&mut self, entry: &Entry) {
-        if entry.n <= self.n {
-            return;
+        if entry.n > self.n {
+            self.follow(entry);
+            self.seal(entry);
         }
+    }
+
+    /// The first half: what the event means. It is known before anything is written, and what is written
+    /// and said is made from it.
+    pub fn follow(&mut self, entry: &Entry) {
         self.n = entry.n;
         let event = &entry.event;
         let resend = entry.resend;
         self.identify(event);
-        self.count(entry);
+        let count = self.events.entry(event.name.clone()).or_default();
+        count.count += 1;
+        count.last_at = Some(event.at);
         if let Some(process) = &entry.process {
             self.host_process = Some(process.clone());
         }
         self.take_bodies(&entry.caught);
         self.take_marks(&entry.marks);
-        if let Some(log) = &entry.log {
-            self.log = Some(log.clone());
-        }
         let late = self.turns.has_passed(event);
         if !late || !matches!(event.kind, Kind::Stop { .. }) {
             self.follow_prompt(event);
@@ -76,6 +81,14 @@ impl State {
                 self.ui_todos.clone_from(&taken.todos);
             }
         }
+    }
+
+    /// The second half: where the log ends after it, how it was answered, what it took, what went wrong.
+    pub fn seal(&mut self, entry: &Entry) {
+        if let Some(log) = &entry.log {
+            self.log = Some(log.clone());
+        }
+        self.count(entry);
         self.answered(entry);
     }
 
@@ -128,10 +141,9 @@ impl State {
     }
 
     fn count(&mut self, entry: &Entry) {
-        let count = self.events.entry(entry.event.name.clone()).or_default();
-        count.count += 1;
-        count.last_at = Some(entry.event.at);
-        count.last_micros = entry.us;
+        if let Some(count) = self.events.get_mut(&entry.event.name) {
+            count.last_micros = entry.us;
+        }
         if let Some(key) = &entry.event.key {
             self.seen.put(key, entry.answered.denied.as_ref());
         }

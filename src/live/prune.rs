@@ -14,7 +14,7 @@ use rustix::fs::Stat;
 use super::key::SessionKey;
 use super::root::HookRoot;
 use super::session::{Session, is_known, is_pending};
-use crate::files::{Dir, Durability, Entry};
+use crate::files::{Dir, Entry};
 
 /// After this long without a change a session's directory is stale; exactly this long is kept.
 pub const STALE: Duration = Duration::from_secs(2 * 60 * 60);
@@ -114,8 +114,7 @@ fn next_entries(dir: &Dir, limit: usize) -> io::Result<Vec<Entry>> {
         entries.last().map_or(0, |e| e.next)
     };
     if next != from {
-        let temp = format!("{CURSOR}.{}", std::process::id());
-        dir.replace(CURSOR, &temp, next.to_string().as_bytes(), Durability::Process)?;
+        dir.scribble(CURSOR, format!("{next:<20}").as_bytes())?;
     }
     Ok(entries)
 }

@@ -183,7 +183,17 @@ impl Session {
     /// When the entry is not in the journal; the state is then as before.
     pub fn append(&mut self, mut entry: Entry, checkpoint: bool) -> io::Result<()> {
         entry.n = self.state.n + 1;
-        let mut line = serde_json::to_vec(&entry)?;
+        let mut after = self.state.clone();
+        after.follow(&entry);
+        self.commit(&entry, after, checkpoint)
+    }
+
+    /// The same for an entry that was followed already: `after` is the state after its first half.
+    ///
+    /// # Errors
+    /// As [`Session::append`].
+    pub fn commit(&mut self, entry: &Entry, after: State, checkpoint: bool) -> io::Result<()> {
+        let mut line = serde_json::to_vec(entry)?;
         line.push(b'\n');
         let file = match self.journal.take() {
             Some(file) => file,
@@ -193,7 +203,8 @@ impl Session {
         self.journal = Some(file);
         self.end = Tail { end, torn: 0 };
         let agent = active_agent(&self.state);
-        self.state.apply(&entry);
+        self.state = after;
+        self.state.seal(entry);
         self.show_agent(agent);
         let due = checkpoint || std::mem::take(&mut self.checkpoint_due);
         if (due || end.saturating_sub(self.checkpoint_at) > MAX_TAIL)
