@@ -64,6 +64,12 @@ fn main() {
         );
     }
     table.ratio("post-tool: wall p50 / sh -c :", times.p50("post-tool") / sh, 0.6);
+    for hook in HOOKS {
+        match lab.system_calls(&built, hook) {
+            Some(calls) => table.most(&format!("{hook}: system calls"), calls, 90.0),
+            None => table.note("system calls: strace is not installed"),
+        }
+    }
     let crowd = if quick { 160 } else { 800 };
     for hook in HOOKS {
         let name = format!("{hook}: 8 at once, 8 sessions: p99, ms");
@@ -84,12 +90,6 @@ fn main() {
         40.0,
     );
     table.most("peak memory of any hook, MiB", lab.peak(&built), 4.0);
-    for hook in HOOKS {
-        match lab.system_calls(&built, hook) {
-            Some(calls) => table.most(&format!("{hook}: system calls"), calls, 90.0),
-            None => table.note("system calls: strace is not installed"),
-        }
-    }
     let largest = HOOKS
         .map(|h| std::fs::metadata(built.path(h)).unwrap().len())
         .into_iter()
