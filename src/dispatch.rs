@@ -7,6 +7,7 @@
 mod draft;
 mod found;
 pub mod offer;
+pub mod settle;
 mod step;
 mod stores;
 
@@ -18,9 +19,10 @@ use crate::config::Config;
 use crate::event::{Event, Kind};
 use crate::files;
 use crate::live::key::SessionKey;
+use crate::live::pending;
 use crate::live::prune;
-use crate::live::session::{self, NoSession, Session};
-use crate::log::settle;
+use crate::live::session::{NoSession, Session};
+
 use crate::reply::Reply;
 use step::{NotNow, Rest};
 
@@ -88,10 +90,7 @@ fn finish(stores: &mut Stores, rest: Option<Rest>) {
 }
 
 fn leave(stores: &mut Stores, key: &SessionKey, event: Event) {
-    let left = stores
-        .root
-        .as_ref()
-        .map(|root| session::leave_pending(root, key, event));
+    let left = stores.root.as_ref().map(|root| pending::leave(root, key, event));
     if let Some(Err(e)) = left {
         stores.fault(&format!("keep an event for the next hook: {e}"));
     }

@@ -8,7 +8,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::hosts::Host;
+use crate::host::Host;
 use crate::redact::Redacted;
 
 /// Longest text kept of a prompt or of an answer, in characters: beyond it a turn's text is cut with `…`.

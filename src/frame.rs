@@ -17,8 +17,9 @@ use crate::dispatch::{self, Stores};
 use crate::event::Event;
 use crate::hook::Hook;
 use crate::hosts::{self, Host, Surroundings};
+use crate::live::duplicate;
 use crate::live::key::SessionKey;
-use crate::live::{duplicate, process};
+use crate::process;
 use stdin::Input;
 
 /// What a registration passes on the command line.

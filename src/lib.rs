@@ -45,14 +45,17 @@ pub mod config;
 pub mod dispatch;
 pub mod event;
 pub mod files;
+pub mod fingerprint;
 pub mod frame;
 pub mod handlers;
 pub mod hook;
+pub mod host;
 pub mod hosts;
 pub mod live;
 pub mod log;
 #[cfg(feature = "cli")]
 pub mod probe;
+pub mod process;
 pub mod redact;
 pub mod reply;
 pub mod task;

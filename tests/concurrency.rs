@@ -12,6 +12,7 @@ use bookend::frame::{self, Arguments, Read};
 use bookend::hook::Hook;
 use bookend::hosts::Host;
 use bookend::live::key::SessionKey;
+use bookend::live::pending;
 use bookend::live::{prune, session};
 use bookend::log::view::SessionView;
 use serde_json::{Value, json};
@@ -535,7 +536,7 @@ fn an_event_that_was_left_while_its_session_was_being_pruned_is_kept() {
     let late = read(&lab, "PostToolUse", tool("s1", "p1", "late"));
     // The prune holds the lock; a hook that waited 0.2 s for it leaves its event at this very moment.
     let mut meanwhile = |_: &mut session::Session| {
-        session::leave_pending(&root, &late.key, late.event.clone()).unwrap();
+        pending::leave(&root, &late.key, late.event.clone()).unwrap();
         Ok(false)
     };
     prune::run(&root, options, &mut meanwhile).unwrap();
@@ -557,7 +558,7 @@ fn a_stale_session_whose_only_event_still_waits_is_folded_before_it_is_pruned() 
     );
     let root = lab.root().unwrap();
     let late = read(&lab, "PostToolUse", tool("s1", "p1", "late"));
-    session::leave_pending(&root, &late.key, late.event).unwrap();
+    pending::leave(&root, &late.key, late.event).unwrap();
     age(&lab, "s1");
     lab.send(
         "SubagentStart",
@@ -590,7 +591,7 @@ fn an_event_that_is_being_left_is_never_read_half() {
                 let said = json!({"session_id": "s1", "agent_id": format!("a-{n}"), "agent_type": "x",
                                   "last_assistant_message": message});
                 let event = read(&lab, "SubagentStop", said).event;
-                session::leave_pending(&root, &key, event).unwrap();
+                pending::leave(&root, &key, event).unwrap();
                 left.fetch_add(1, Ordering::Release);
             }
         } else {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use bookend::hook::Hook;
+use bookend::live::journal;
 use bookend::live::key::SessionKey;
 use bookend::live::root::HookRoot;
-use bookend::live::session;
 use bookend::live::state::{Entry, State};
 use bookend::log::data_dir::{DataDir, Fault};
 use bookend::log::id::SessionId;
@@ -192,7 +192,7 @@ impl Lab {
             .sub(key.as_str())
             .unwrap()
             .expect("a session directory");
-        session::fold(&dir).unwrap().state
+        journal::fold(&dir).unwrap().state
     }
 
     /// The journal of a session.
@@ -205,7 +205,7 @@ impl Lab {
             .sub(key.as_str())
             .unwrap()
             .expect("a session directory");
-        session::entries(&dir).unwrap()
+        journal::entries(&dir).unwrap()
     }
 
     pub fn data(&self) -> DataDir {

@@ -15,9 +15,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use bookend::hook::Hook;
+use bookend::live::journal;
 use bookend::live::key::SessionKey;
 use bookend::live::root::HookRoot;
-use bookend::live::session;
 use bookend::live::state::State;
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn state_in(root: &Path, session: &str) -> State {
         .sub(key.as_str())
         .unwrap()
         .expect("a session directory");
-    session::fold(&dir).unwrap().state
+    journal::fold(&dir).unwrap().state
 }
 
 /// All faults that anybody could be told.

@@ -9,8 +9,9 @@ use std::time::Duration;
 use bookend::files::Dir;
 use bookend::hook::Hook;
 use bookend::hosts::Host;
+use bookend::live::journal;
 use bookend::live::key::SessionKey;
-use bookend::live::session::{self, Session};
+use bookend::live::session::Session;
 use bookend::live::state::{Answered, Entry, State};
 use bookend::redact::Redacted;
 use serde_json::{Value, json};
@@ -358,7 +359,7 @@ fn any_prefix_of_a_journal_folds() {
     let dir = Dir::open(scratch.path()).unwrap();
     for end in (0..=bytes.len()).filter(|end| end % 7 == 0 || bytes.get(*end) == Some(&b'\n')) {
         std::fs::write(scratch.path().join("events.jsonl"), &bytes[..end]).unwrap();
-        let loaded = session::fold(&dir).unwrap();
+        let loaded = journal::fold(&dir).unwrap();
         let whole = bytes[..end].iter().filter(|b| **b == b'\n').count();
         assert_eq!(loaded.state.n, u64::try_from(whole).unwrap());
         let mut held = State::default();

@@ -8,8 +8,9 @@ use std::time::{Duration, SystemTime};
 use bookend::event::{Event, Kind};
 use bookend::hosts::Host;
 use bookend::live::key::SessionKey;
+use bookend::live::pending;
 use bookend::live::prune::{self, Options, Report, STALE};
-use bookend::live::session::{self, Session};
+use bookend::live::session::Session;
 use bookend::log::ledger::Ledger;
 use bookend::log::record::By;
 use bookend::redact::Redacted;
@@ -371,7 +372,7 @@ fn pending_events_are_folded_before_it_goes() {
         key: None,
         ..entry.event
     };
-    session::leave_pending(&lab.root().unwrap(), &key, stop).unwrap();
+    pending::leave(&lab.root().unwrap(), &key, stop).unwrap();
     lab.age("s1", OLD);
     lab.prune_away("s1");
     let log = lab.log_of("s1");

@@ -13,7 +13,7 @@ use super::values::{duration, hook, host};
 use super::{Failed, Run};
 use crate::config::VARIABLES;
 use crate::hook::Hook;
-use crate::hosts::Host;
+use crate::host::Host;
 
 /// See what your AI coding agents were doing, when their hooks fired, and where to go on.
 #[derive(Debug, Parser)]

@@ -12,7 +12,7 @@ use super::session_json::word_of;
 use super::span::{Line, Style, cut};
 use super::{Failed, Run, text};
 use crate::event::{Event, Kind, Outcome};
-use crate::live::session;
+use crate::live::journal;
 use crate::live::state::{Answered, Entry};
 use crate::log::id::RequestId;
 use crate::log::turns::{Place, Turns};
@@ -106,7 +106,7 @@ impl Run for Events {
 }
 
 fn read(session: &Live) -> Result<Vec<EventLine>, Failed> {
-    let entries = session::entries(&session.dir)
+    let entries = journal::entries(&session.dir)
         .map_err(|e| Failed::to(format!("read the journal of {}: {e}", session.key)))?;
     Ok(lines(session.key.as_str(), entries))
 }

@@ -15,7 +15,7 @@ use super::machine::{self, Machine};
 use super::out::Out;
 use crate::live::key::SessionKey;
 use crate::live::root::HookRoot;
-use crate::live::session;
+use crate::live::{journal, names};
 use crate::log::data_dir::DataDir;
 
 /// Between two looks.
@@ -106,7 +106,7 @@ fn news(root: &HookRoot, key: &SessionKey, watched: &mut Watched) -> Vec<EventLi
     let Ok(Some(dir)) = root.dir().sub(key.as_str()) else {
         return Vec::new();
     };
-    let Ok(Some(stat)) = dir.stat(session::JOURNAL) else {
+    let Ok(Some(stat)) = dir.stat(names::JOURNAL) else {
         return Vec::new();
     };
     let journal = (
@@ -117,7 +117,7 @@ fn news(root: &HookRoot, key: &SessionKey, watched: &mut Watched) -> Vec<EventLi
     if journal == mark.journal {
         return Vec::new();
     }
-    let Ok(entries) = session::entries(&dir) else {
+    let Ok(entries) = journal::entries(&dir) else {
         return Vec::new();
     };
     mark.journal = journal;

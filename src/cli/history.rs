@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
-use crate::hosts::Host;
+use crate::host::Host;
 use crate::live::key::SessionKey;
 use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;

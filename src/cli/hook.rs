@@ -16,7 +16,7 @@ use crate::config;
 use crate::dispatch::{self, Stores};
 use crate::frame::payload::{self, Scanner};
 use crate::frame::{self, Arguments, Read};
-use crate::live::session;
+use crate::live::journal;
 use crate::live::state::{Entry, State};
 use crate::log::id::SessionId;
 use crate::log::ledger;
@@ -213,8 +213,8 @@ fn look(stores: &Stores, read: &Read) -> (State, Vec<Entry>) {
     let Some(dir) = dir else {
         return (State::default(), Vec::new());
     };
-    let state = session::fold(&dir).map(|l| l.state).unwrap_or_default();
-    (state, session::entries(&dir).unwrap_or_default())
+    let state = journal::fold(&dir).map(|l| l.state).unwrap_or_default();
+    (state, journal::entries(&dir).unwrap_or_default())
 }
 
 fn log_of(state: &State, stores: &Stores, read: &Read) -> Option<SessionId> {

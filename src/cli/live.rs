@@ -7,9 +7,9 @@ use super::machine::{Machine, is_pending};
 use super::out::Out;
 use super::text;
 use crate::files::Dir;
+use crate::live::journal;
 use crate::live::key::SessionKey;
 use crate::live::root::HookRoot;
-use crate::live::session;
 use crate::live::state::State;
 use crate::log::data_dir::DataDir;
 use crate::log::ledger;
@@ -111,7 +111,7 @@ pub(super) fn one(machine: &Machine, root: &HookRoot, key: SessionKey) -> std::i
     let Some(dir) = root.dir().sub(key.as_str())? else {
         return Ok(None);
     };
-    let loaded = session::fold(&dir)?;
+    let loaded = journal::fold(&dir)?;
     let pending = dir.entries()?.iter().filter(|e| is_pending(&e.name)).count();
     if loaded.state.n == 0 && pending == 0 && !loaded.bad_checkpoint {
         return Ok(None);

@@ -10,13 +10,13 @@ use super::Failed;
 use super::out::Out;
 use crate::clock::{self, Stopwatch};
 use crate::config::Config;
+use crate::dispatch::settle;
 use crate::dispatch::{self, Stores};
 use crate::event::{Event, Kind};
 use crate::live::key::SessionKey;
 use crate::live::root::HookRoot;
 use crate::live::session::Session;
 use crate::log::data_dir::DataDir;
-use crate::log::settle;
 
 /// The machine.
 pub(super) struct Machine {

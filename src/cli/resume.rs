@@ -14,9 +14,9 @@ use crate::dispatch::offer::{self, Question, Skip, Weighed};
 use crate::dispatch::project_of;
 use crate::event::{Event, Kind, Source};
 use crate::handlers::{self, Context, Offer};
-use crate::hosts::Host;
-use crate::live::process::Pulse;
+use crate::host::Host;
 use crate::live::state::State;
+use crate::process::Pulse;
 use crate::redact::Redacted;
 
 /// What was found out.

@@ -5,12 +5,12 @@ use serde_json::Value;
 
 use super::live::Live;
 use crate::event::Source;
-use crate::hosts::Host;
-use crate::live::process::HostProcess;
+use crate::host::Host;
 use crate::live::state::{AgentEntry, Ended, EventCount};
 use crate::log::data_dir::Fault;
 use crate::log::id::{RequestId, SessionId};
 use crate::log::turns::{Status, Turn};
+use crate::process::HostProcess;
 use crate::redact::Redacted;
 use crate::task::{Limit, Task, Todos};
 

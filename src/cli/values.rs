@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::hook::Hook;
-use crate::hosts::Host;
+use crate::host::Host;
 
 /// A host by its id.
 pub(super) fn host(text: &str) -> Result<Host, String> {

@@ -6,14 +6,15 @@ use super::offer;
 use super::step::{NotNow, later_or_note};
 use super::stores::Stores;
 use crate::config::Config;
+use crate::dispatch::settle;
 use crate::event::{Event, Kind, Source};
 use crate::handlers::{Context, Offer};
-use crate::live::process::{HostProcess, Pulse};
 use crate::live::session::Session;
 use crate::live::state::{LogEnd, State};
 use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
-use crate::log::{settle, view::SessionView};
+use crate::log::view::SessionView;
+use crate::process::{HostProcess, Pulse};
 use crate::redact::Redacted;
 use crate::task::Task;
 

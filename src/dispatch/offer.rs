@@ -4,16 +4,16 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::settle::{self, Seen};
 use crate::config::{Config, Resume};
 use crate::event::{Event, Source};
 use crate::handlers::Offer;
-use crate::hosts::Host;
+use crate::host::Host;
 use crate::live::root::HookRoot;
 use crate::live::state::TakenOver;
 use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
 use crate::log::open::OpenEntry;
-use crate::log::settle::{self, Seen};
 use crate::log::turns::{End, Mark, Status};
 use crate::log::view::SessionView;
 use crate::redact::Redacted;

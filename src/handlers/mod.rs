@@ -11,11 +11,11 @@ mod turn_start;
 
 use crate::config::Config;
 use crate::event::{Event, Kind};
-use crate::live::process::Pulse;
 use crate::live::state::{State, TakenOver};
 use crate::log::id::SessionId;
 use crate::log::record::Body;
 use crate::log::turns::Mark;
+use crate::process::Pulse;
 use crate::redact::Redacted;
 
 /// What a handler sees.

@@ -3,14 +3,15 @@
 
 use super::{Context, Plan, begin};
 use crate::event::ToolCall;
+use crate::log::actions;
 use crate::log::record::{Action, Body};
 use crate::log::turns::Place;
-use crate::task::{LimitSource, describe, limit};
+use crate::task::{LimitSource, limit};
 
 pub(super) fn handle(context: &Context<'_>, call: &ToolCall) -> Plan {
     let (event, state) = (context.event, context.state);
     let mut plan = Plan::default();
-    let actions = describe::actions(call, event.agent.as_ref());
+    let actions = actions::of(call, event.agent.as_ref());
     if !actions.is_empty() {
         plan.records = match state.turns.place(event, state.host_prompt.is_some()) {
             // A presumed end is no end of the turn's work: it goes on.

@@ -4,9 +4,9 @@
 use super::{Context, Offer, Plan, begin};
 use crate::config::Resume;
 use crate::event::Source;
-use crate::live::process::Pulse;
 use crate::live::state::State;
 use crate::log::turns::Status;
+use crate::process::Pulse;
 use crate::task::resume::{Brief, why};
 
 pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {

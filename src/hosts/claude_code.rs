@@ -20,9 +20,6 @@ use crate::redact::Redacted;
 use crate::reply::{Accepts, Reply};
 
 pub(super) const DIALECT: Dialect = Dialect {
-    id: "claude-code",
-    agent: "ClaudeCode",
-    title: "Claude Code",
     todo_tool: Some("TaskUpdate"),
     pid_variable: Some("CLAUDE_PID"),
     tells_of_compaction: true,

@@ -17,9 +17,6 @@ use crate::redact::Redacted;
 use crate::reply::{Accepts, Reply};
 
 pub(super) const DIALECT: Dialect = Dialect {
-    id: "codex",
-    agent: "Codex",
-    title: "Codex",
     todo_tool: Some("update_plan"),
     pid_variable: None,
     tells_of_compaction: true,

@@ -19,9 +19,6 @@ use crate::redact::Redacted;
 use crate::reply::{Accepts, Reply};
 
 pub(super) const DIALECT: Dialect = Dialect {
-    id: "gemini-cli",
-    agent: "GeminiCli",
-    title: "Gemini CLI",
     todo_tool: Some("write_todos"),
     pid_variable: None,
     tells_of_compaction: false,

@@ -22,53 +22,18 @@ mod tests;
 mod todos;
 mod tools;
 
-use std::fmt;
-
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::Event;
 use crate::hook::Hook;
+pub use crate::host::Host;
 use crate::reply::{Accepts, Reply};
 
 pub use detect::detect;
 use payload::Payload;
 
-/// A program that runs hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Host {
-    /// Anthropic's Claude Code.
-    ClaudeCode,
-    /// OpenAI's Codex CLI.
-    Codex,
-    /// Google's Gemini CLI.
-    GeminiCli,
-}
-
 impl Host {
-    /// Every host that is decoded.
-    pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::GeminiCli];
-
-    /// The name in registrations, directories and JSON: `claude-code`.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        self.dialect().id
-    }
-
-    /// The agent's name in session ids: PascalCase, `ClaudeCode`.
-    #[must_use]
-    pub fn agent(self) -> &'static str {
-        self.dialect().agent
-    }
-
-    /// The name for people: `Claude Code`.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        self.dialect().title
-    }
-
     /// The tool by which this host's model keeps its todo list, if it has one.
     #[must_use]
     pub fn todo_tool(self) -> Option<&'static str> {
@@ -79,12 +44,6 @@ impl Host {
     #[must_use]
     pub fn tells_of_compaction(self) -> bool {
         self.dialect().tells_of_compaction
-    }
-
-    /// The host with that id.
-    #[must_use]
-    pub fn from_id(id: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|h| h.id() == id)
     }
 
     /// What an answer to the event of that name can carry.
@@ -112,17 +71,8 @@ impl Host {
     }
 }
 
-impl fmt::Display for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.id())
-    }
-}
-
 /// A host as data: the one shape that every host file fills.
 struct Dialect {
-    id: &'static str,
-    agent: &'static str,
-    title: &'static str,
     todo_tool: Option<&'static str>,
     /// The variable that holds the host's process id, if it has one.
     pid_variable: Option<&'static str>,

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, Kind};
+use crate::fingerprint;
 use crate::redact::Redacted;
 
 /// Fingerprints remembered of a session.
@@ -30,7 +31,7 @@ impl Seen {
     /// Whether an event with that key has come, and the denial that it was answered with.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Option<&Redacted>> {
-        let k = fingerprint(key);
+        let k = digits(key);
         let come = self.keys.as_bytes().chunks(DIGITS).any(|c| c == k.as_bytes());
         let denial = || self.denied.iter().find(|(d, _)| *d == k).map(|(_, why)| why);
         come.then(denial)
@@ -38,7 +39,7 @@ impl Seen {
 
     /// Remembers an event.
     pub fn put(&mut self, key: &str, denied: Option<&Redacted>) {
-        let k = fingerprint(key);
+        let k = digits(key);
         if self.keys.len() >= REMEMBERED * DIGITS && self.keys.is_char_boundary(DIGITS) {
             self.keys.drain(..DIGITS);
         }
@@ -52,8 +53,8 @@ impl Seen {
     }
 }
 
-fn fingerprint(key: &str) -> String {
-    format!("{:0DIGITS$x}", fnv(key.as_bytes()))
+fn digits(key: &str) -> String {
+    format!("{:0DIGITS$x}", fingerprint::fnv(key.as_bytes()))
 }
 
 /// The key of an event, or `None` when it is never taken for a second one. `raw` is the payload.
@@ -70,7 +71,7 @@ pub fn key(event: &Event, raw: &[u8]) -> Option<String> {
         Kind::Delegation { call, .. } => call.as_ref().map(|id| format!("{}:{id}", event.name)),
         Kind::Prompt { .. } => turn.map(|t| format!("{}:{t}:{agent}", event.name)),
         Kind::Stop { message, again, .. } | Kind::AgentStop { message, again } => turn.map(|t| {
-            let said = fnv(message.as_ref().map_or("", |m| m.as_str()).as_bytes());
+            let said = fingerprint::fnv(message.as_ref().map_or("", |m| m.as_str()).as_bytes());
             format!("{}:{t}:{agent}:{again}:{said:x}", event.name)
         }),
         _ => None,
@@ -78,14 +79,6 @@ pub fn key(event: &Event, raw: &[u8]) -> Option<String> {
     by_id.or_else(|| {
         event
             .stamped
-            .then(|| format!("{}:{:x}-{:x}", event.name, raw.len(), fnv(raw)))
-    })
-}
-
-/// FNV-1a, 64 bit: a fingerprint, for telling events apart, not for safety.
-#[must_use]
-pub fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| {
-        (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)
+            .then(|| format!("{}:{:x}-{:x}", event.name, raw.len(), fingerprint::fnv(raw)))
     })
 }

@@ -13,16 +13,18 @@
 //!     active-agent             the bare name of the active agent; absent when none
 //! ```
 //!
-//! `root` finds and checks the root, `key` names a session's directory, `session` locks one and reads it,
+//! `root` finds and checks the root, `key` names a session's directory, `journal` reads one, `session`
+//! holds one under its lock, `pending` what waits for that lock,
 //! `brief` is what the journal keeps of an event,
-//! `state` and `fold` say what it means (pure), `duplicate` knows what came twice, `process`
-//! whether a host is alive, `prune` removes what is stale.
+//! `state` and `fold` say what it means (pure), `duplicate` knows what came twice, `prune` removes what is stale.
 
 pub mod brief;
 pub mod duplicate;
 pub mod fold;
+pub mod journal;
 pub mod key;
-pub mod process;
+pub mod names;
+pub mod pending;
 pub mod prune;
 pub mod root;
 pub mod session;

@@ -12,8 +12,9 @@ use chrono::{DateTime, Utc};
 use rustix::fs::Stat;
 
 use super::key::SessionKey;
+use super::names::{is_known, is_pending};
 use super::root::HookRoot;
-use super::session::{Session, is_known, is_pending};
+use super::session::Session;
 use crate::files::{Dir, Entry};
 
 /// After this long without a change a session's directory is stale; exactly this long is kept.

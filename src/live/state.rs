@@ -7,14 +7,14 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::duplicate::Seen;
-use super::process::HostProcess;
 use super::root::VERSION;
 use crate::event::{Event, Source};
-use crate::hosts::Host;
+use crate::host::Host;
 use crate::log::data_dir::Fault;
 use crate::log::id::SessionId;
 use crate::log::record::Body;
 use crate::log::turns::{Mark, Turns};
+use crate::process::HostProcess;
 use crate::redact::Redacted;
 use crate::task::current::Work;
 use crate::task::{Limit, Task, Todos};
@@ -289,7 +289,7 @@ impl State {
     /// Whether its host is alive.
     #[must_use]
     pub fn alive(&self, now: DateTime<Utc>) -> bool {
-        super::process::alive(
+        crate::process::alive(
             self.host_process.as_ref(),
             self.ended.is_some(),
             self.last_event_at,

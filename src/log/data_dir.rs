@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::id::SessionId;
 use crate::clock;
 use crate::files::{self, Dir, Durability, Unsafe};
-use crate::hosts::Host;
+use crate::host::Host;
 use crate::redact::Redacted;
 
 /// `errors.jsonl` is begun anew beyond this size; the older part is kept as `errors.jsonl.old`.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::clock;
-use crate::hosts::Host;
+use crate::host::Host;
 
 /// `^[A-Z][A-Za-z0-9]*-\d{8}T\d{6}Z-[a-z0-9]+(?:-[a-z0-9]+)*$`, digits a real date and time.
 pub const SESSION_FORMAT: &str = "<Agent>-<yyyyMMddTHHmmssZ>-<suffix>";

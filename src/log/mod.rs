@@ -8,15 +8,14 @@
 //!   roots  errors.jsonl          hook roots in use; faults
 //! ```
 //!
-//! `record` is what a line says, `turns` the turn machine (pure), `ledger` the locked file that a hook
-//! appends to, `view` the fold of a whole log for people, `data_dir` the places above, `settle` the ends
-//! that are presumed when a host is gone. Lock order: live session first, then the log file.
+//! `record` is what a line says, `actions` which tool calls make one, `turns` the turn machine (pure), `ledger` the locked file that a hook
+//! appends to, `view` the fold of a whole log for people, `data_dir` the places above. Lock order: live session first, then the log file.
 
+pub mod actions;
 pub mod data_dir;
 pub mod id;
 pub mod ledger;
 pub mod open;
 pub mod record;
-pub mod settle;
 pub mod turns;
 pub mod view;

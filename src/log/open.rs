@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::data_dir::DataDir;
 use super::id::{RequestId, SessionId};
 use crate::files::Durability;
-use crate::hosts::Host;
-use crate::live::process::HostProcess;
+use crate::host::Host;
+use crate::process::HostProcess;
 use crate::redact::Redacted;
 use crate::task::{Task, Todos};
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::id::RequestId;
 use super::turns::{End, Mark, Status, Turn};
 use crate::event::{Agent, Origin};
-use crate::hosts::Host;
+use crate::host::Host;
 use crate::redact::Redacted;
 use crate::task::{Limit, Task, Todos};
 
@@ -286,5 +286,5 @@ impl Body {
 /// A hash by which a resent prompt is known; not a secret's guard, only its fingerprint in memory.
 #[must_use]
 pub fn prompt_hash(text: &str) -> u64 {
-    crate::live::duplicate::fnv(text.trim().as_bytes())
+    crate::fingerprint::fnv(text.trim().as_bytes())
 }

@@ -15,7 +15,7 @@ use super::ledger::FILE;
 use super::record::{Action, ActionKind, ActionStatus, Body, Record};
 use super::turns::{Status, Turns};
 use crate::event::Origin;
-use crate::hosts::Host;
+use crate::host::Host;
 use crate::redact::Redacted;
 use crate::task::{Limit, Task, Todos};
 

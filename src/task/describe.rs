@@ -1,9 +1,7 @@
-//! Tool calls as short sentences, and which of them are worth a record in the log.
+//! Tool calls as short sentences, and where they happened.
 
 use super::MAX_STEP;
-use super::command::Effect;
 use crate::event::{Change, Outcome, ToolCall, ToolKind};
-use crate::log::record::{Action, ActionKind, ActionStatus};
 use crate::redact::Redacted;
 
 /// Longest command or path inside a sentence, in characters.
@@ -72,59 +70,4 @@ pub fn anchor(call: &ToolCall) -> Option<Redacted> {
         }
         _ => place,
     })
-}
-
-/// The actions that a tool call leaves in the log: what it changed, or that it failed. Reading is no action.
-#[must_use]
-pub fn actions(call: &ToolCall, agent: Option<&crate::event::Agent>) -> Vec<Action> {
-    let (status, error, exit) = match &call.outcome {
-        Outcome::Ok => (ActionStatus::Completed, None, None),
-        Outcome::Failed { error, exit } => (ActionStatus::Failed, Some(error.clone()), *exit),
-        Outcome::Interrupted => (ActionStatus::Interrupted, None, None),
-    };
-    let action = |kind, description, file_path: Option<&Redacted>, target: Option<&Redacted>| Action {
-        kind,
-        description,
-        status,
-        file_path: file_path.cloned(),
-        target: target.cloned(),
-        tool: Some(call.tool.clone()),
-        call: call.id.clone(),
-        agent: agent.cloned(),
-        error: error.clone(),
-        exit,
-    };
-    if !call.files.is_empty() {
-        let one = |f: &crate::event::FileChange| {
-            let kind = match f.change {
-                Change::Edit => ActionKind::Edit,
-                Change::Create => ActionKind::Create,
-                Change::Delete => ActionKind::Delete,
-            };
-            let alone = ToolCall {
-                files: vec![f.clone()],
-                ..call.clone()
-            };
-            action(kind, sentence(&alone), Some(&f.path), None)
-        };
-        return call.files.iter().map(one).collect();
-    }
-    let target = call.target.as_ref();
-    let failed = status != ActionStatus::Completed;
-    let kind = match call.kind {
-        ToolKind::Shell => match super::command::effect(target.map_or("", Redacted::as_str)) {
-            Effect::Reads if !failed => return Vec::new(),
-            Effect::Commits if !failed => ActionKind::Commit,
-            _ => ActionKind::Command,
-        },
-        ToolKind::Web => ActionKind::WebReference,
-        _ if failed => ActionKind::Tool,
-        _ => return Vec::new(),
-    };
-    let path = matches!(
-        call.kind,
-        ToolKind::Read | ToolKind::Edit | ToolKind::Create | ToolKind::Delete
-    );
-    let (file, target) = if path { (target, None) } else { (None, target) };
-    vec![action(kind, sentence(call), file, target)]
 }

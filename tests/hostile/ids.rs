@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bookend::hook::Hook;
 use bookend::live::key::SessionKey;
-use bookend::live::session;
+use bookend::live::names;
 use serde_json::json;
 
 use super::{picture, prompt};
@@ -108,7 +108,7 @@ fn an_id_is_never_a_path() {
         assert!(SessionKey::from_name(&name).is_some(), "{name}");
         for file in std::fs::read_dir(entry.path()).unwrap().map(Result::unwrap) {
             assert!(
-                session::is_known(file.file_name().to_str().unwrap()),
+                names::is_known(file.file_name().to_str().unwrap()),
                 "{:?}",
                 file.path()
             );

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::data_dir::DataDir;
-use super::id::SessionId;
-use super::ledger::{FILE, Ledger, NoLedger};
-use super::open::OpenEntry;
-use super::record::{Body, By};
-use super::view::SessionView;
+use crate::live::journal;
 use crate::live::key::SessionKey;
-use crate::live::process;
 use crate::live::root::HookRoot;
-use crate::live::session;
 use crate::live::state::State;
+use crate::log::data_dir::DataDir;
+use crate::log::id::SessionId;
+use crate::log::ledger::{FILE, Ledger, NoLedger};
+use crate::log::open::OpenEntry;
+use crate::log::record::{Body, By};
+use crate::log::view::SessionView;
+use crate::process;
 use crate::redact::Redacted;
 use crate::task::Todos;
 
@@ -49,7 +49,7 @@ pub fn look<'r>(
     let live = roots.into_iter().find_map(|root| {
         let key = SessionKey::from_name(&entry.session_key)?;
         let dir = root.dir().sub(key.as_str()).ok().flatten()?;
-        let state = session::fold(&dir).ok()?.state;
+        let state = journal::fold(&dir).ok()?.state;
         // Another conversation of that name would be another log session.
         state
             .log
