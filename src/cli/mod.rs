@@ -1,5 +1,5 @@
 //! The `bookend` command: a look into what the hooks keep. One file per verb, each an implementation of
-//! [`Run`] for its arguments (`args` is the definition); what they share stands beside them:
+//! `Run` for its arguments (`args` is the definition); what they share stands beside them:
 //!
 //! * `machine`: both stores as a command sees them. It makes nothing, reads every hook root in use, and
 //!   settles what nobody else will.

@@ -1,6 +1,6 @@
 //! The wire: what each host sends, what it accepts, how it registers hooks.
 //!
-//! One file per host, all of one shape ([`Dialect`]): `decode` makes an [`Event`] of a payload, `encode`
+//! One file per host, all of one shape (`Dialect`): `decode` makes an [`Event`] of a payload, `encode`
 //! makes the host's document of a [`Reply`], `accepts` says what an event can carry, `events` is the
 //! registration. A new host is one file and one line in [`Host`]. Nothing here knows state.
 //!

@@ -1,7 +1,7 @@
 //! What an entry means for the state: a pure function. Any prefix of any journal folds.
 
-use super::state::{AgentEntry, AgentState, Ended, Entry, HostPrompt, State};
-use crate::event::{Agent, Change, Event, Kind, Origin, Outcome, Source, ToolKind};
+use super::state::{Ended, Entry, HostPrompt, State};
+use crate::event::{Change, Event, Kind, Origin, Outcome, Source};
 use crate::log::data_dir::Fault;
 use crate::log::record::{Body, prompt_hash};
 use crate::log::turns::{Mark, Status};
@@ -9,8 +9,6 @@ use crate::redact::Redacted;
 use crate::task::current::Facts;
 use crate::task::{LimitSource, limit, todos};
 
-/// Subagents remembered.
-const MAX_AGENTS: usize = 64;
 /// Faults remembered.
 const MAX_FAULTS: usize = 10;
 /// Changed files remembered of a turn.
@@ -210,86 +208,6 @@ impl State {
             Kind::PreCompact if !event.host.tells_of_compaction() => self.compacted = true,
             _ => {}
         }
-    }
-
-    fn follow_agents(&mut self, event: &Event) {
-        match &event.kind {
-            Kind::AgentStart => {
-                if let Some(agent) = &event.agent {
-                    self.agent_began(agent.id.clone(), agent.kind.clone(), event);
-                }
-            }
-            Kind::Delegation {
-                call,
-                to,
-                begins: true,
-                ..
-            } => self.agent_began(call.clone(), to.clone(), event),
-            Kind::AgentStop { .. } => self.agent_ended(event.agent.as_ref(), AgentState::Ended, event),
-            Kind::Failure { .. } if event.agent.is_some() => {
-                self.agent_ended(event.agent.as_ref(), AgentState::Failed, event);
-            }
-            Kind::Tool(call) if call.kind == ToolKind::Delegate && !call.background => {
-                let state = if call.outcome == Outcome::Ok {
-                    AgentState::Ended
-                } else {
-                    AgentState::Failed
-                };
-                // Gemini CLI gives neither the call nor the agent an id: then the oldest of that name.
-                let of_call = |a: &AgentEntry| {
-                    a.id == call.id && (call.id.is_some() || a.kind.is_some() && a.kind == call.target)
-                };
-                if let Some(entry) = self.running_mut(of_call) {
-                    entry.state = state;
-                    entry.ended_at = Some(event.at);
-                }
-            }
-            Kind::Stop { background, .. } if background.unwrap_or(0) == 0 => {
-                for agent in self.agents.iter_mut().filter(|a| a.state == AgentState::Running) {
-                    agent.state = AgentState::Ended;
-                    agent.ended_at = Some(event.at);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn agent_began(&mut self, id: Option<Redacted>, kind: Option<Redacted>, event: &Event) {
-        if id.is_some() && self.running().any(|a| a.id == id) {
-            return;
-        }
-        if self.agents.len() >= MAX_AGENTS {
-            let oldest = self
-                .agents
-                .iter()
-                .position(|a| a.state != AgentState::Running)
-                .unwrap_or(0);
-            self.agents.remove(oldest);
-        }
-        let state = AgentState::Running;
-        self.agents.push(AgentEntry {
-            id,
-            kind,
-            started_at: event.at,
-            ended_at: None,
-            state,
-        });
-    }
-
-    /// Ends the entry of that id; without one, the only one that runs.
-    fn agent_ended(&mut self, agent: Option<&Agent>, state: AgentState, event: &Event) {
-        let id = agent.and_then(|a| a.id.clone());
-        let only = id.is_none() && self.running().count() == 1;
-        if let Some(entry) = self.running_mut(|a| only || (id.is_some() && a.id == id)) {
-            entry.state = state;
-            entry.ended_at = Some(event.at);
-        }
-    }
-
-    fn running_mut(&mut self, is: impl Fn(&AgentEntry) -> bool) -> Option<&mut AgentEntry> {
-        self.agents
-            .iter_mut()
-            .find(|a| a.state == AgentState::Running && is(a))
     }
 
     fn follow_limit(&mut self, event: &Event, late: bool) {

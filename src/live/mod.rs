@@ -13,11 +13,12 @@
 //!     active-agent             the bare name of the active agent; absent when none
 //! ```
 //!
-//! `root` finds and checks the root, `key` names a session's directory, `journal` reads one, `session`
-//! holds one under its lock, `pending` what waits for that lock,
-//! `brief` is what the journal keeps of an event,
-//! `state` and `fold` say what it means (pure), `duplicate` knows what came twice, `prune` removes what is stale.
+//! `root` finds and checks the root, `key` and `names` name what is in it, `journal` reads a session's
+//! directory, `session` holds one under its lock, `pending` keeps what could not wait for that lock. `state`
+//! is the fold; `fold` and `agents` say what an event means for it (pure), `brief` what the journal keeps of
+//! an event, `duplicate` what came twice. `prune` removes what is stale.
 
+mod agents;
 pub mod brief;
 pub mod duplicate;
 pub mod fold;

@@ -1,6 +1,6 @@
 //! The log file of one session, locked, as a writer holds it: read what it grew by, then append.
 //!
-//! The live state caches the turns up to a byte offset; [`Ledger::catch_up`] reads what was written behind
+//! The live state caches the turns up to a byte offset; [`Ledger::since`] reads what was written behind
 //! that: by a model, by a settlement, or by a hook that was killed between log and journal.
 
 use std::fmt;

@@ -8,11 +8,13 @@
 //!   roots  errors.jsonl          hook roots in use; faults
 //! ```
 //!
-//! `record` is what a line says, `actions` which tool calls make one, `turns` the turn machine (pure), `ledger` the locked file that a hook
-//! appends to, `view` the fold of a whole log for people, `data_dir` the places above. Lock order: live session first, then the log file.
+//! `record` is what a line says, `actions` which tool calls make one, `turns` the turn machine (pure),
+//! `ledger` the locked file that a writer appends to, `fold` reads a whole log into a `view`, `data_dir` and
+//! `open` are the places above. Lock order: live session first, then the log file.
 
 pub mod actions;
 pub mod data_dir;
+mod fold;
 pub mod id;
 pub mod ledger;
 pub mod open;
