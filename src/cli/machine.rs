@@ -31,6 +31,21 @@ pub(super) struct Machine {
     unusable: Option<String>,
 }
 
+/// Below this much free space, in bytes, people are told.
+const LITTLE_SPACE: u64 = 16 * 1024 * 1024;
+
+/// A full disk loses nothing, since hooks keep what they cannot write; but somebody has to make room.
+fn warn_of_space(data: &DataDir, out: &mut Out) {
+    if let Ok(free) = fs2::available_space(data.path())
+        && free < LITTLE_SPACE
+    {
+        let (free, path) = (free / 1024, data.path().display());
+        out.warn(&format!(
+            "only {free} KiB are free on the disk of {path}: make room, or hooks cannot log"
+        ));
+    }
+}
+
 impl Machine {
     /// Opens what is there. What cannot be used is named on stderr.
     pub(super) fn open(out: &mut Out) -> Self {
@@ -42,6 +57,9 @@ impl Machine {
         let (roots, refused) = roots(&config, data.as_ref());
         for what in refused {
             out.warn(&format!("failed to {what}"));
+        }
+        if let Some(data) = &data {
+            warn_of_space(data, out);
         }
         Self {
             config,

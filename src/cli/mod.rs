@@ -14,6 +14,7 @@ mod events;
 mod follow;
 mod history;
 mod hook;
+mod leftovers;
 mod live;
 mod log_sessions;
 mod log_show;

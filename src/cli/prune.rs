@@ -6,7 +6,7 @@ use super::args::Prune;
 use super::machine::{Machine, NOTHING_YET};
 use super::out::Out;
 use super::span::{Line, Style};
-use super::{Failed, Run, text};
+use super::{Failed, Run, leftovers, text};
 use crate::clock::{self, Stopwatch};
 use crate::dispatch::{self, Stores};
 use crate::live::prune::Options;
@@ -19,6 +19,7 @@ struct Sum {
     left: Vec<(String, String)>,
     foreign: Vec<String>,
     settled: usize,
+    leftovers: Vec<String>,
 }
 
 impl Run for Prune {
@@ -27,7 +28,11 @@ impl Run for Prune {
         if !self.dry_run {
             machine.settle(out);
         }
-        let sum = self.prune(machine, out);
+        let leftovers = self.leftovers(machine, out);
+        let sum = Sum {
+            leftovers,
+            ..self.prune(machine, out)
+        };
         if self.json {
             let left: Vec<_> = sum
                 .left
@@ -39,6 +44,7 @@ impl Run for Prune {
                 "left": left,
                 "foreign": sum.foreign,
                 "settled": sum.settled,
+                "leftovers": sum.leftovers,
                 "dryRun": self.dry_run,
                 "roots": sum.roots,
             }));
@@ -53,6 +59,26 @@ impl Run for Prune {
 }
 
 impl Prune {
+    /// What killed hooks left in the data directory: removed, or only found.
+    fn leftovers(&self, machine: &Machine, out: &mut Out) -> Vec<String> {
+        let Some(data) = &machine.data else {
+            return Vec::new();
+        };
+        let mut gone = Vec::new();
+        for path in leftovers::find(data.path(), machine.now) {
+            let name = path.to_string_lossy().into_owned();
+            match if self.dry_run {
+                Ok(())
+            } else {
+                std::fs::remove_file(&path)
+            } {
+                Ok(()) => gone.push(name),
+                Err(e) => out.warn(&format!("failed to remove {name}: {e}")),
+            }
+        }
+        gone
+    }
+
     fn prune(&self, machine: &mut Machine, out: &mut Out) -> Sum {
         let mut sum = Sum::default();
         let options = Options {
@@ -109,6 +135,11 @@ impl Prune {
             out.line(format!(
                 "{turns} still open got the presumed end session_abandoned in the log."
             ));
+        }
+        if !sum.leftovers.is_empty() {
+            let files = text::count(sum.leftovers.len(), "temporary file");
+            let verb = if self.dry_run { "Would remove" } else { "Removed" };
+            out.line(format!("{verb} {files} of killed hooks from the data directory."));
         }
         if !sum.left.is_empty() {
             out.line("Stale, but left:");

@@ -163,3 +163,37 @@ fn a_command_that_folds_events_in_takes_nobody_for_their_host() {
         "{show:#}"
     );
 }
+
+#[test]
+fn prune_removes_the_temporaries_of_killed_hooks_and_nothing_younger() {
+    let lab = Lab::new();
+    lab.prompt("p1", "Do it");
+    let open = lab.data_dir().join("open");
+    let by_host = lab.data_dir().join("by-host/claude-code");
+    let (old, young, other) = (
+        by_host.join("s9.new"),
+        open.join("young.new"),
+        open.join("old.json"),
+    );
+    for path in [&old, &young, &other] {
+        std::fs::write(path, "{").unwrap();
+    }
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
+    for path in [&old, &other] {
+        std::fs::File::options()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_modified(long_ago)
+            .unwrap();
+    }
+    let found = lab.bookend(&["prune", "--dry-run", "--json"]).json();
+    assert_eq!(found["leftovers"], serde_json::json!([old.to_string_lossy()]));
+    assert!(old.exists());
+    let said = lab.bookend(&["prune"]).stdout;
+    assert!(
+        said.contains("Removed 1 temporary file of killed hooks"),
+        "{said}"
+    );
+    assert!(!old.exists() && young.exists() && other.exists());
+}
