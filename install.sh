@@ -41,7 +41,7 @@ if [ "$(uname -s)" = Linux ]; then
 fi
 
 build=${CARGO_TARGET_DIR:-target}
-say "Building the hooks${target:+ for $target} ..."
+say "Building the hooks${target:+ for $target}; the first time this takes a minute or two ..."
 cargo build --release --quiet --no-default-features --bins ${target:+--target "$target"} --target-dir "$build/install"
 say "Building the command ..."
 cargo build --release --quiet --bin bookend --target-dir "$build/install-command"
@@ -63,7 +63,13 @@ ln -sfn ../../bin "$plugin/bin"
 
 say ""
 say "Placed in $data/bin."
-if [ -n "${HOME:-}" ]; then
+if [ -n "${BOOKEND_DATA_DIR:-}" ]; then
+    say "BOOKEND_DATA_DIR is not the default: set it for Claude Code and for bookend too, e.g. in your shell's profile:"
+    say "    export BOOKEND_DATA_DIR=\"$data\""
+fi
+if [ -n "${HOME:-}" ] && [ -d "$HOME/.local/bin/bookend" ] && [ ! -L "$HOME/.local/bin/bookend" ]; then
+    say "$HOME/.local/bin/bookend is a directory, so no link to the command was made: call $data/bin/bookend."
+elif [ -n "${HOME:-}" ]; then
     mkdir -p "$HOME/.local/bin"
     ln -sfn "$data/bin/bookend" "$HOME/.local/bin/bookend"
     case ":$PATH:" in

@@ -91,9 +91,10 @@ impl Config {
                 .and_then(|v| v.parse().ok())
                 .unwrap_or(3),
             log_prompts: match var("BOOKEND_LOG_PROMPTS").as_deref() {
+                None | Some("full") => LogPrompts::Full,
                 Some("title") => LogPrompts::Title,
-                Some("off") => LogPrompts::Off,
-                _ => LogPrompts::Full,
+                // A word that we do not know keeps the least.
+                Some(_) => LogPrompts::Off,
             },
             disabled: var("BOOKEND_DISABLE").is_some_and(|v| v != "0"),
         }

@@ -419,7 +419,7 @@ fn open_todos_alone_make_a_brief_without_the_first_line() {
         );
         assert!(text.contains("- [pending] Fix the bug"), "{what}: {text}");
         assert!(
-            text.contains("Restore these todos with TaskUpdate; at most one in progress"),
+            text.contains("Restore these todos with TaskCreate; at most one in progress"),
             "{what}: {text}"
         );
     }
@@ -635,7 +635,7 @@ fn a_brief_is_never_longer_than_2000_characters_and_anothers_task_than_600() {
         assert!(text.chars().count() <= 2_000, "{}", text.chars().count());
         assert!(text.starts_with("Resuming: Füge Preise hinzu"), "{text}");
         assert!(text.contains("Open todos:") && text.contains(" more"), "{text}");
-        assert!(text.contains("Restore these todos with TaskUpdate"), "{text}");
+        assert!(text.contains("Restore these todos with TaskCreate"), "{text}");
         assert!(text.contains("Skip welcome menus; continue from "), "{text}");
         assert!(
             text.lines()

@@ -811,7 +811,13 @@ fn the_next_session_start_settles_a_turn_whose_host_is_gone() {
     host.kill();
     lab.claude("s3").start("startup");
     assert_eq!(all(&lab.log_of("s1")), [presumed("host_gone")]);
-    assert_eq!(lab.log_of("s1").status, "in_progress");
+    assert_eq!(lab.log_of("s1").status, "failed", "its session is over too");
+    gone.prompt("p2", "Go on");
+    assert_eq!(
+        lab.log_of("s1").status,
+        "in_progress",
+        "a later turn takes it up again"
+    );
 }
 
 #[test]

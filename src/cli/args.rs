@@ -23,7 +23,6 @@ use crate::host::Host;
     after_help = EXAMPLES,
     after_long_help = long_help(),
     arg_required_else_help = true,
-    disable_help_subcommand = true,
     max_term_width = 110
 )]
 pub(super) struct Cli {
@@ -252,7 +251,7 @@ pub(super) struct HookRun {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(super) enum Status {
-    /// It goes on, or its host vanished between two turns
+    /// It goes on, or its host vanished between two turns and nobody was told
     InProgress,
     /// It ended, its last turn well
     Completed,

@@ -187,8 +187,8 @@ fn about(before: &str, action: &Action) -> Line {
     let mut line = Line::of(Style::Faint, before).then(&format!("{kind:<13} "));
     line = line.then(&cut(action.description.as_str(), WIDE));
     if action.status != ActionStatus::Completed {
-        let exit = action.exit.map(|e| format!(" (exit {e})")).unwrap_or_default();
-        line = line.and(Style::Bad, &format!("  {}{exit}", word_of(&action.status)));
+        // The exit code stands in the description.
+        line = line.and(Style::Bad, &format!("  {}", word_of(&action.status)));
     }
     if let Some(agent) = &action.agent {
         let name = agent

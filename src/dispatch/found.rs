@@ -57,8 +57,10 @@ impl Found {
             log = known_log(session, event, stores, log)?;
         }
         session.is_new = false;
-        // A thread that ends without ever having begun a turn gets no place in the log.
-        let named = session.state.turns.count > 0 || !matches!(event.kind, Kind::SessionEnd { .. });
+        // A thread that ends without ever having begun a turn gets no place in the log, and without a data
+        // directory nobody is told of a log that is not there.
+        let named = stores.data.is_some()
+            && (session.state.turns.count > 0 || !matches!(event.kind, Kind::SessionEnd { .. }));
         // By the key, not by the id as it is stored, of which the end or a secret may be gone.
         let new = || SessionId::of(event.host, session.key.as_str(), event.at);
         let log = log.or_else(|| named.then(new));

@@ -20,7 +20,7 @@ use crate::redact::Redacted;
 use crate::reply::{Accepts, Reply};
 
 pub(super) const DIALECT: Dialect = Dialect {
-    todo_tool: Some("TaskUpdate"),
+    todo_tool: Some("TaskCreate"),
     pid_variable: Some("CLAUDE_PID"),
     tells_of_compaction: true,
     decode,

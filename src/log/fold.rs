@@ -11,7 +11,7 @@ use super::data_dir::DataDir;
 use super::id::{RequestId, SessionId};
 use super::ledger::FILE;
 use super::record::{ActionKind, ActionStatus, Body, Record};
-use super::turns::{Status, Turns};
+use super::turns::{End, Status, Turns};
 use super::view::{ActionView, Failure, LateView, SessionView, TurnView};
 use crate::event::Origin;
 use crate::redact::Redacted;
@@ -95,6 +95,7 @@ impl SessionView {
             self.last_sign = self.last_sign.max(Some(at));
         }
         let mark = record.body.mark(at);
+        let last_sign = self.last_sign;
         match record.body {
             Body::SessionOpen {
                 agent,
@@ -192,6 +193,12 @@ impl SessionView {
             if let super::turns::Mark::End { turn, end, at } = mark
                 && let Some(t) = self.turn(&turn)
             {
+                // An inferred end is written when somebody looks; the turn ended with its last sign of life.
+                let at = if matches!(end, End::Presume { .. }) {
+                    last_sign.unwrap_or(at)
+                } else {
+                    at
+                };
                 t.end(&end, at);
             }
         }
@@ -216,8 +223,19 @@ impl SessionView {
             .filter_map(|a| a.action.file_path.as_ref().map(Redacted::as_str))
             .collect();
         self.files_modified_count = files.len();
-        let last_failed = self.turns.last().is_some_and(|t| t.status == "failed");
-        self.status = match (self.ended, last_failed) {
+        let last = self.turns.last();
+        let last_failed = last.is_some_and(|t| t.status == "failed");
+        // Nobody says that a session ended whose host vanished; a later turn takes it up again.
+        let gone = last
+            .filter(|t| t.presumed)
+            .and_then(|t| t.failure.as_ref())
+            .is_some_and(|f| {
+                matches!(
+                    f.code.as_str(),
+                    "host_gone" | "session_abandoned" | "session_ended"
+                )
+            });
+        self.status = match (self.ended || gone, last_failed) {
             (false, _) => "in_progress",
             (true, true) => "failed",
             (true, false) => "completed",

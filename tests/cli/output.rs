@@ -57,7 +57,10 @@ fn no_stored_text_reaches_the_terminal_raw() {
 
 /// The command on a terminal; `None` where there is no script(1) to make one.
 fn on_a_terminal(lab: &Lab, environment: &[(&str, &str)]) -> Option<String> {
-    let command = format!("stty rows 24 cols 70; {} sessions", env!("CARGO_BIN_EXE_bookend"));
+    let command = format!(
+        "stty rows 24 cols 70; '{}' sessions",
+        env!("CARGO_BIN_EXE_bookend")
+    );
     let mut script = lab.command("script");
     script
         .args(["-qec", &command, "/dev/null"])
