@@ -186,17 +186,33 @@ fn agents(session: &Live, machine: &Machine, out: &mut Out) {
     if agents.is_empty() {
         return;
     }
-    out.heading(&format!("Agents: {} running", session.state.running().count()));
+    let alive = session.alive;
+    let running = session.state.running().count();
+    out.heading(&match alive {
+        true => format!("Agents: {running} running"),
+        // Nobody said that they ended; their host is gone.
+        false if running > 0 => format!("Agents: {running} were at work when their host vanished or ended"),
+        false => "Agents".to_owned(),
+    });
     let mut table = Table::new(&["AGENT", "STATE", "STARTED", "ENDED", "ID"]).indented();
     for agent in agents.iter().rev() {
         let style = match agent.state {
-            AgentState::Running => Style::Good,
+            AgentState::Running if alive => Style::Good,
+            AgentState::Running => Style::Faint,
             AgentState::Failed => Style::Bad,
             AgentState::Ended => Style::Plain,
         };
         table.row(vec![
             cell(agent.kind.as_ref().map_or("-", |k| k.as_str()), 40),
-            styled(style, &word_of(&agent.state), 12),
+            styled(
+                style,
+                &if agent.state == AgentState::Running && !alive {
+                    "cut off".to_owned()
+                } else {
+                    word_of(&agent.state)
+                },
+                12,
+            ),
             Line::from(text::age(Some(agent.started_at), machine.now)),
             Line::from(text::age(agent.ended_at, machine.now)),
             cell(agent.id.as_ref().map_or("-", |i| i.as_str()), 40),
