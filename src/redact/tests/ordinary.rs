@@ -95,7 +95,7 @@ fn code_is_not_damaged() {
         "primary_key: id1234567",
         "secret_name: my-k8s-secret1",
         "PWD=/home/user",
-        "OLDPWD=/root/x",
+        "OLDPWD=/home/dev/x",
         "docker run -u 1000:1000 img",
         "mkdir -p foo",
         "token: /var/run/secrets/token",

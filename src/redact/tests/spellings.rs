@@ -168,8 +168,8 @@ fn assignments_keep_their_syntax() {
             "<add key=\"ApiKey\" value=\"«api-key»\" />",
         ),
         (
-            "//registry.npmjs.org/:_authToken=abcdef",
-            "//registry.npmjs.org/:_authToken=«token»",
+            "//npm.example.com/:_authToken=abcdef",
+            "//npm.example.com/:_authToken=«token»",
         ),
         (
             "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYabc",
