@@ -22,7 +22,6 @@ use crate::live::key::SessionKey;
 use crate::live::pending;
 use crate::live::prune;
 use crate::live::session::{NoSession, Session};
-
 use crate::reply::Reply;
 use step::{NotNow, Rest};
 
@@ -38,7 +37,7 @@ const PRUNE_BUDGET: u32 = 400_000;
 
 /// Handles one event and gives the answer. Never fails: a fault is noted and the host goes on.
 pub fn handle(
-    event: Event,
+    mut event: Event,
     key: &SessionKey,
     stores: &mut Stores,
     config: &Config,
@@ -67,8 +66,7 @@ pub fn handle(
         leave(stores, key, event);
         return Reply::nothing();
     }
-    let kept = event.clone();
-    match step::take(&mut session, event, stores, config, watch) {
+    match step::take(&mut session, &mut event, stores, config, watch) {
         Ok(taken) => {
             drop(session);
             finish(stores, taken.rest);
@@ -77,7 +75,7 @@ pub fn handle(
         Err(NotNow(why)) => {
             stores.fault(&why);
             drop(session);
-            leave(stores, key, kept);
+            leave(stores, key, event);
             Reply::nothing()
         }
     }
@@ -111,12 +109,12 @@ pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config,
         if pending.is_empty() {
             return true;
         }
-        for (file, event) in pending {
+        for (file, mut event) in pending {
             if watch.micros() > PENDING_BUDGET {
                 return false;
             }
             stores.heard = false;
-            let taken = step::take(session, event, stores, config, watch);
+            let taken = step::take(session, &mut event, stores, config, watch);
             stores.heard = true;
             match taken {
                 Ok(taken) => finish(stores, taken.rest),

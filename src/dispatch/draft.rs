@@ -1,6 +1,8 @@
 //! What an event means before anything is written: the plan, the state after it, the records that both
 //! give, and the answer. Pure.
 
+use chrono::{DateTime, Utc};
+
 use super::found::Found;
 use crate::config::{Config, LogPrompts};
 use crate::event::{Event, Kind};
@@ -14,7 +16,7 @@ use crate::log::record::{Body, prompt_hash};
 use crate::log::turns::Mark;
 use crate::redact::Redacted;
 use crate::reply::{MAX_CONTEXT, Reply, Verdict};
-use crate::task::{Task, Todos};
+use crate::task::{Task, Todo, Todos};
 
 /// What the durable store says in place of a task's description when it is to keep no prompt.
 const PROMPT_NOT_KEPT: &str = "a task whose prompt is not kept";
@@ -121,11 +123,6 @@ fn lasting(task: &Task, config: &Config) -> Task {
 /// What changed in the state and must outlive it: the task, the todos, a limit.
 fn changes(before: &State, after: &State, config: &Config) -> Vec<Body> {
     let mut records = Vec::new();
-    let known = |s: &State| {
-        s.current_task
-            .as_ref()
-            .map(|t| (t.description.clone(), t.started_at))
-    };
     if let Some(limit) = after.rate_limit.as_ref().filter(|l| {
         before
             .rate_limit
@@ -139,7 +136,7 @@ fn changes(before: &State, after: &State, config: &Config) -> Vec<Body> {
         });
     }
     let limited = |s: &State| s.current_task.as_ref().and_then(|t| t.rate_limit_detected_at);
-    if known(before) != known(after)
+    if known_task(before) != known_task(after)
         || limited(before) != limited(after)
         || before.interrupted_task != after.interrupted_task
     {
@@ -149,13 +146,24 @@ fn changes(before: &State, after: &State, config: &Config) -> Vec<Body> {
             interrupted: kept(&after.interrupted_task),
         });
     }
-    let items = |s: &State| s.ui_todos.as_ref().map(|t| t.items.clone()).unwrap_or_default();
-    if items(before) != items(after) {
+    if todos(before) != todos(after) {
         records.push(Body::Todos {
             todos: after.ui_todos.clone().unwrap_or_default(),
         });
     }
     records
+}
+
+/// What makes the task another one: its words and its start.
+fn known_task(state: &State) -> Option<(&Redacted, DateTime<Utc>)> {
+    state
+        .current_task
+        .as_ref()
+        .map(|t| (&t.description, t.started_at))
+}
+
+fn todos(state: &State) -> &[Todo] {
+    state.ui_todos.as_ref().map_or(&[], |t| &t.items)
 }
 
 /// A log's first record.

@@ -61,13 +61,13 @@ impl Rest {
     }
 }
 
-/// Takes one event in.
+/// Takes one event in; what was looked up for it is filled in.
 ///
 /// # Errors
 /// [`NotNow`]; the journal is then as before.
 pub(super) fn take(
     session: &mut Session,
-    mut event: Event,
+    event: &mut Event,
     stores: &mut Stores,
     config: &Config,
     watch: Stopwatch,
@@ -86,13 +86,13 @@ pub(super) fn take(
     if let (None, Some(why)) = (&stores.data, &stores.no_data_now) {
         return Err(NotNow(why.clone()));
     }
-    let found = Found::about(session, &mut event, stores, config)?;
+    let found = Found::about(session, event, stores, config)?;
     let Written {
         draft,
         log,
         caught,
         rest,
-    } = write(session, &event, stores, config, &found)?;
+    } = write(session, event, stores, config, &found)?;
     let Draft {
         plan,
         mut entry,
@@ -100,7 +100,7 @@ pub(super) fn take(
         ..
     } = draft;
     let reply = if stores.heard {
-        reply(&event, &plan, &after)
+        reply(event, &plan, &after)
     } else {
         // What nobody hears is not said: notices wait for the next event.
         Reply::nothing()

@@ -10,7 +10,6 @@ use crate::process::Pulse;
 use crate::task::resume::{Brief, why};
 
 pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {
-    let state = context.state;
     let mut plan = Plan::default();
     let wanted = context.config.resume != Resume::Off;
     let brief = match source {
@@ -44,7 +43,6 @@ pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {
     let log = context.log.map(|id| format!("Session log: {id}"));
     let lines: Vec<String> = brief.filter(|_| wanted).into_iter().chain(log).collect();
     plan.context = (!lines.is_empty()).then(|| lines.join("\n"));
-    debug_assert!(state.n < u64::MAX, "entries are numbered");
     plan
 }
 

@@ -1,7 +1,7 @@
 //! Removing what is stale: a session's directory of which no known file changed for more than two hours.
 //!
-//! [`stale`] is the pure rule, [`run`] applies it. A run of a hook looks at 64 entries at most, from where
-//! the last one stopped (`.prune`); the command looks at all. Before a directory goes, its log is settled:
+//! [`stale`] is the pure rule, [`run`] applies it. A run of a hook looks at all of a root of at most 64
+//! entries, at 16 of a larger one, from where the last one stopped (`.prune`); the command looks at all. Before a directory goes, its log is settled:
 //! a turn still open gets the presumed end `session_abandoned`, so a prune never loses a turn. Only known
 //! names are unlinked, then the directory itself: unknown files and foreign directories are left and told.
 

@@ -203,7 +203,7 @@ impl Session {
 
     /// The old checkpoint goes before the new one takes its name: renaming over a file makes ext4 write it
     /// out at once, which costs as much as the rest of the hook (measured: 100 µs against 18 µs). In between
-    /// the new one stands whole under its temporary's name, where [`fold`] finds it.
+    /// the new one stands whole under its temporary's name, where [`fold_for`] finds it.
     fn put_checkpoint(&self) -> io::Result<()> {
         let bytes = serde_json::to_vec(&self.state)?;
         if self.dir.create_new(CHECKPOINT_NEW, &bytes).is_err() {

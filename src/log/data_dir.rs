@@ -52,6 +52,24 @@ pub struct Unusable {
     pub may_pass: bool,
 }
 
+impl Unusable {
+    fn unfound(why: &str) -> Self {
+        Self {
+            path: None,
+            why: why.to_owned(),
+            may_pass: false,
+        }
+    }
+
+    fn at(path: &Path, why: String) -> Self {
+        Self {
+            path: Some(path.to_owned()),
+            why,
+            may_pass: false,
+        }
+    }
+}
+
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.path {
@@ -67,16 +85,8 @@ impl DataDir {
     /// # Errors
     /// [`Unusable`]: not to be made, a link, or another user's.
     pub fn open(wanted: &Result<PathBuf, String>) -> Result<Self, Unusable> {
-        let path = wanted.as_ref().map_err(|why| Unusable {
-            path: None,
-            why: why.clone(),
-            may_pass: false,
-        })?;
-        let unusable = |why: String| Unusable {
-            path: Some(path.clone()),
-            why,
-            may_pass: false,
-        };
+        let path = wanted.as_ref().map_err(|why| Unusable::unfound(why))?;
+        let unusable = |why: String| Unusable::at(path, why);
         let failed = |e: io::Error| Unusable {
             may_pass: files::may_pass(&e),
             ..unusable(e.to_string())
@@ -98,16 +108,8 @@ impl DataDir {
     /// # Errors
     /// [`Unusable`]: a link, or another user's.
     pub fn existing(wanted: &Result<PathBuf, String>) -> Result<Option<Self>, Unusable> {
-        let path = wanted.as_ref().map_err(|why| Unusable {
-            path: None,
-            why: why.clone(),
-            may_pass: false,
-        })?;
-        let unusable = |why: String| Unusable {
-            path: Some(path.clone()),
-            why,
-            may_pass: false,
-        };
+        let path = wanted.as_ref().map_err(|why| Unusable::unfound(why))?;
+        let unusable = |why: String| Unusable::at(path, why);
         let dir = match Dir::open(path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             other => other.map_err(|e| unusable(e.to_string()))?,
