@@ -29,7 +29,7 @@ impl Run for Doctor {
             }
         }
         if self.json {
-            out.json(&self.document(&report, &mended))?;
+            out.json(&self.document(&report, &mended)?)?;
         } else {
             print(&report, out);
         }
@@ -75,13 +75,14 @@ fn apply(fixes: Vec<Fix>, out: &mut Out) -> Vec<Mended> {
 }
 
 impl Doctor {
-    fn document(&self, report: &Report, mended: &[Mended]) -> Value {
-        let mut document = json!(report);
+    fn document(&self, report: &Report, mended: &[Mended]) -> Result<Value, Failed> {
+        let mut document =
+            serde_json::to_value(report).map_err(|e| Failed::to(format!("print JSON: {e}")))?;
         if let Some(members) = document.as_object_mut().filter(|_| self.fix) {
             let of = |(fix, failed): &Mended| json!({"place": fix.place(), "change": fix.diff(), "done": failed.is_none(), "failed": failed});
             members.insert("mended".to_owned(), mended.iter().map(of).collect());
         }
-        document
+        Ok(document)
     }
 }
 

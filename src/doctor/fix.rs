@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::files;
+
 /// A change that mends something.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fix {
@@ -21,14 +23,26 @@ pub enum Fix {
         /// Why, as a clause.
         why: String,
     },
+    /// Several of them, for one finding.
+    Each(Vec<Self>),
 }
 
 impl Fix {
+    /// The single changes.
+    #[must_use]
+    pub fn single(self) -> Vec<Self> {
+        match self {
+            Self::Each(fixes) => fixes.into_iter().flat_map(Self::single).collect(),
+            one => vec![one],
+        }
+    }
+
     /// Where it changes something: the heading of its diff.
     #[must_use]
     pub fn place(&self) -> String {
         match self {
             Self::Chmod { path, .. } | Self::Remove { path, .. } => path.display().to_string(),
+            Self::Each(fixes) => fixes.iter().map(Self::place).collect::<Vec<_>>().join(", "),
         }
     }
 
@@ -37,7 +51,11 @@ impl Fix {
     pub fn diff(&self) -> Vec<String> {
         match self {
             Self::Chmod { from, to, .. } => vec![format!("- mode {from:o}"), format!("+ mode {to:o}")],
-            Self::Remove { why, .. } => vec![format!("- the file ({why})")],
+            Self::Remove { path, why } => {
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                vec![format!("- {} ({why})", name.display())]
+            }
+            Self::Each(fixes) => fixes.iter().flat_map(Self::diff).collect(),
         }
     }
 
@@ -46,6 +64,13 @@ impl Fix {
     /// # Errors
     /// Why it was not made, as a fragment that fits after "failed to".
     pub fn apply(&self) -> Result<(), String> {
-        Err("mend this: not yet".to_owned())
+        match self {
+            Self::Chmod { path, from, to } => files::change_mode(path, *from, *to)
+                .map_err(|e| format!("change the mode of {}: {e}", path.display())),
+            Self::Remove { path, .. } => files::remove_own(path)
+                .map(drop)
+                .map_err(|e| format!("remove {}: {e}", path.display())),
+            Self::Each(fixes) => fixes.iter().try_for_each(Self::apply),
+        }
     }
 }

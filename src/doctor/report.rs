@@ -1,7 +1,7 @@
 //! What doctor says, whole: `{ok, hosts[], stores[], latency{}, findings[]}`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
@@ -40,6 +40,7 @@ pub enum Kind {
 #[serde(rename_all = "camelCase")]
 pub struct StoreReport {
     /// Where it is.
+    #[serde(serialize_with = "lossily")]
     pub path: PathBuf,
     /// Which it is.
     pub kind: Kind,
@@ -77,6 +78,11 @@ impl Serialize for Latency {
     }
 }
 
+/// A path need not be text, and JSON is.
+fn lossily<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
 impl Report {
     /// Of its parts; sorts the findings.
     #[must_use]
@@ -107,7 +113,8 @@ impl Report {
     #[must_use]
     pub fn fixes(&self) -> Vec<Fix> {
         let mut fixes: Vec<Fix> = Vec::new();
-        for fix in self.findings.iter().filter_map(|f| f.fix.clone()) {
+        let wanted = self.findings.iter().filter_map(|f| f.fix.clone());
+        for fix in wanted.flat_map(Fix::single) {
             if !fixes.contains(&fix) {
                 fixes.push(fix);
             }
