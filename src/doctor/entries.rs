@@ -129,9 +129,6 @@ pub(super) fn by_host(data: &DataDir, seen: &mut Seen, findings: &mut Vec<Findin
         Ok(None) => return,
         Err(e) => return findings.push(not_read("entry-unreadable", &root, &e.to_string())),
     };
-    if let Ok(stat) = rustix::fs::fstat(top.file()) {
-        seen.take(&root, &stat);
-    }
     let logs: HashSet<SessionId> = data.sessions().unwrap_or_default().into_iter().collect();
     let mut unused: Vec<PathBuf> = Vec::new();
     for entry in top.entries().unwrap_or_default() {

@@ -31,13 +31,14 @@ fn modes_and_leftovers_are_mended_after_they_were_shown() {
         (lab.hooks_dir().join("s1/events.jsonl"), 0o644),
         (lab.data_dir().join("log"), 0o750),
         (lab.data_dir().join("roots"), 0o664),
-        (lab.data_dir().join("by-host/claude-code/s1"), 0o604),
+        (lab.data_dir().join("by-host"), 0o705),
         (lab.hooks_dir(), 0o755),
         (lab.data_dir(), 0o711),
     ];
     for (path, mode) in &loose[..5] {
         chmod(path, *mode);
     }
+    chmod(&lab.data_dir().join("by-host/claude-code/s1"), 0o604);
     let left = lab.data_dir().join("by-host/claude-code/s9.new");
     std::fs::write(&left, "x").unwrap();
     chmod(&left, 0o600);
