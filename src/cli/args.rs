@@ -33,6 +33,7 @@ pub(super) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  bookend install --dry-run        what an installation would change, as a diff
   bookend sessions                 who is at work, and on what
   bookend show                     the newest session: task, todos, agents, limits, hooks
   bookend show 3f2a                a session by the first characters of its id
@@ -55,6 +56,10 @@ fn long_help() -> String {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
+    /// Register the hooks with the hosts on this machine
+    Install(Install),
+    /// Take the hooks out of the hosts again
+    Uninstall(Uninstall),
     /// The live sessions, newest event first
     Sessions(Sessions),
     /// One session's whole live state
@@ -79,6 +84,65 @@ pub(super) enum Log {
     Sessions(LogSessions),
     /// One session of the log, turn by turn
     Show(LogShow),
+}
+
+/// `install`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Places the executables beside this command in <data dir>/bin with a link in ~/.local/bin, then registers the hooks with \
+every host that is found: as a plugin through the host's own commands, or, where the host's program is not on PATH, in \
+its user settings. Settings keep their comments, order, links and modes; one that does not parse is refused and nothing \
+is changed. Older and doubled registrations of Bookend are replaced, everybody else's hooks stay. It may be run again at \
+any time.
+
+Codex runs no hook that you have not trusted. On a terminal you are asked; --trust says yes beforehand.
+
+--json: {dryRun, placed[], link, hosts[] {host, program, version, config, means, changed, files[] {path, diff, backup}, \
+commands[], trust, next[], error}}; trust is null where a host asks for none, else trusted, untrusted or unknown.")]
+pub(super) struct Install {
+    /// Which hosts: claude-code, codex [default: those that are found]
+    #[arg(value_parser = host)]
+    pub(super) hosts: Vec<Host>,
+    /// Only show what would be done, as a diff
+    #[arg(long, short = 'n')]
+    pub(super) dry_run: bool,
+    /// Take everything of Bookend out of the host before
+    #[arg(long)]
+    pub(super) uninstall_first: bool,
+    /// Let Codex trust the hooks
+    #[arg(long)]
+    pub(super) trust: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `uninstall`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Takes the hooks out of the hosts first, then removes the executables and the link. A settings file in which nothing \
+else was changed since the installation is byte by byte what it was before. What the hooks kept (the log) stays, unless \
+--purge is given.
+
+With hosts named, only those are left, and the executables stay.
+
+--json: {dryRun, hosts[] {host, config, changed, files[] {path, diff}, commands[], error}, removed[], purged}.")]
+pub(super) struct Uninstall {
+    /// Which hosts [default: all, and the executables]
+    #[arg(value_parser = host)]
+    pub(super) hosts: Vec<Host>,
+    /// Remove also the log and everything else that was kept
+    #[arg(long, conflicts_with = "hosts")]
+    pub(super) purge: bool,
+    /// Do not ask before --purge
+    #[arg(long, short)]
+    pub(super) yes: bool,
+    /// Only show what would be done, as a diff
+    #[arg(long, short = 'n')]
+    pub(super) dry_run: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// `sessions`.
@@ -273,6 +337,8 @@ impl Status {
 impl Run for Verb {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
         match self {
+            Self::Install(v) => v.run(machine, out),
+            Self::Uninstall(v) => v.run(machine, out),
             Self::Sessions(v) => v.run(machine, out),
             Self::Show(v) => v.run(machine, out),
             Self::Events(v) => v.run(machine, out),

@@ -10,10 +10,12 @@
 //! a command in silence.
 
 mod args;
+mod diff;
 mod events;
 mod follow;
 mod history;
 mod hook;
+mod install;
 mod leftovers;
 mod live;
 mod log_sessions;
@@ -21,6 +23,7 @@ mod log_show;
 mod machine;
 mod out;
 mod prune;
+mod purge;
 mod resume;
 mod session_json;
 mod sessions;
@@ -29,6 +32,7 @@ mod span;
 mod state_change;
 mod table;
 mod text;
+mod uninstall;
 mod values;
 
 use std::fmt;
