@@ -41,7 +41,8 @@ Examples:
   bookend resume                   what the next session here would be told
   bookend log show                 the newest session of this project, turn by turn
   bookend log sessions --json | jq '.sessions[].title'
-  bookend prune --dry-run          what a prune would remove";
+  bookend prune --dry-run          what a prune would remove
+  bookend demo                     all of it, with a recorded session in place of yours";
 
 fn long_help() -> String {
     let mut text = format!("{EXAMPLES}\n\nEnvironment:");
@@ -75,6 +76,8 @@ pub(super) enum Verb {
     Log(Log),
     /// Run a hook by hand, with a payload on stdin
     Hook(HookRun),
+    /// A tour without a host: a recorded session through the real hooks, a crash, and the resume
+    Demo(Demo),
 }
 
 /// The verbs about the history.
@@ -311,6 +314,26 @@ pub(super) struct HookRun {
     pub(super) json: bool,
 }
 
+/// `demo`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A recorded session of Claude Code is sent, event by event, through the five executables beside this command. They \
+run in a scratch directory with stores of its own; the process that stands for the host is really killed. No host, \
+no model and no network are needed, and your own sessions are not touched.
+
+--json: {steps[] {what, hook, event, about, micros, answered}, killedAfter, show, log, brief, kept}: answered is what \
+the hook printed (null: nothing), micros the time from before its start to its end, killedAfter the number of steps \
+before the host was killed; show and log are the objects of `bookend show` and `bookend log show` at that moment, \
+brief is what the new session was told, kept the scratch directory (null: removed).")]
+pub(super) struct Demo {
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Leave the scratch directory, and say how to look into it
+    #[arg(long, short)]
+    pub(super) keep: bool,
+}
+
 /// Where a session of the log stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
@@ -347,6 +370,7 @@ impl Run for Verb {
             Self::Log(Log::Sessions(v)) => v.run(machine, out),
             Self::Log(Log::Show(v)) => v.run(machine, out),
             Self::Hook(v) => v.run(machine, out),
+            Self::Demo(v) => v.run(machine, out),
         }
     }
 }

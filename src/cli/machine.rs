@@ -49,7 +49,11 @@ fn warn_of_space(data: &DataDir, out: &mut Out) {
 impl Machine {
     /// Opens what is there. What cannot be used is named on stderr.
     pub(super) fn open(out: &mut Out) -> Self {
-        let config = Config::from_env();
+        Self::of(Config::from_env(), out)
+    }
+
+    /// The same, with other stores than the environment's.
+    pub(super) fn of(config: Config, out: &mut Out) -> Self {
         let (data, unusable) = match DataDir::existing(&config.data_dir) {
             Ok(data) => (data, None),
             Err(e) => (None, Some(e.to_string())),

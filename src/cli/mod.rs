@@ -10,6 +10,7 @@
 //! a command in silence.
 
 mod args;
+mod demo;
 mod diff;
 mod events;
 mod follow;
