@@ -33,6 +33,16 @@ pub const VARIABLES: &[(&str, &str, &str)] = &[
         "what the log keeps of a prompt: `full`, `title` or `off`",
     ),
     ("BOOKEND_DISABLE", "unset", "`1`: every hook does nothing"),
+    (
+        "CLAUDE_CONFIG_DIR",
+        "`~/.claude`",
+        "Claude Code's own: where its settings are, for `install` and `doctor`",
+    ),
+    (
+        "CODEX_HOME",
+        "`~/.codex`",
+        "Codex's own: where its settings are, for `install` and `doctor`",
+    ),
     ("NO_COLOR", "unset", "set to anything: no colour"),
 ];
 
@@ -161,6 +171,19 @@ pub fn temp_dir() -> Option<PathBuf> {
 #[expect(clippy::disallowed_methods, reason = "this is the environment's home")]
 pub fn var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|v| !v.is_empty())
+}
+
+/// A directory that a variable names; relative ones are absent.
+#[must_use]
+pub fn directory(name: &str) -> Option<PathBuf> {
+    path(name).and_then(Result::ok)
+}
+
+/// `PATH`, as it is.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the environment's home")]
+pub fn search_path() -> Option<std::ffi::OsString> {
+    std::env::var_os("PATH").filter(|v| !v.is_empty())
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the environment's home")]

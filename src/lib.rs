@@ -53,6 +53,8 @@ pub mod handlers;
 pub mod hook;
 pub mod host;
 pub mod hosts;
+#[cfg(feature = "cli")]
+pub mod install;
 pub mod live;
 pub mod log;
 #[cfg(feature = "cli")]

@@ -1,6 +1,7 @@
 //! The `bookend` command over stores that real hooks wrote: each verb for people and as JSON, and what must
 //! never happen on the way (a raw escape sequence, a panic on a closed pipe, a directory made by a look).
 
+mod demo;
 mod doctor;
 mod first;
 mod history;

@@ -33,6 +33,7 @@ pub(super) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  bookend install --dry-run        what an installation would change, as a diff
   bookend sessions                 who is at work, and on what
   bookend show                     the newest session: task, todos, agents, limits, hooks
   bookend show 3f2a                a session by the first characters of its id
@@ -41,7 +42,8 @@ Examples:
   bookend log show                 the newest session of this project, turn by turn
   bookend log sessions --json | jq '.sessions[].title'
   bookend prune --dry-run          what a prune would remove
-  bookend doctor                   what is the matter, and what to do";
+  bookend doctor                   what is the matter, and what to do
+  bookend demo                     all of it, with a recorded session in place of yours";
 
 fn long_help() -> String {
     let mut text = format!("{EXAMPLES}\n\nEnvironment:");
@@ -56,6 +58,10 @@ fn long_help() -> String {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
+    /// Register the hooks with the hosts on this machine
+    Install(Install),
+    /// Take the hooks out of the hosts again
+    Uninstall(Uninstall),
     /// The live sessions, newest event first
     Sessions(Sessions),
     /// One session's whole live state
@@ -73,6 +79,8 @@ pub(super) enum Verb {
     Doctor(Doctor),
     /// Run a hook by hand, with a payload on stdin
     Hook(HookRun),
+    /// A tour without a host: a recorded session through the real hooks, a crash, and the resume
+    Demo(Demo),
 }
 
 /// The verbs about the history.
@@ -82,6 +90,65 @@ pub(super) enum Log {
     Sessions(LogSessions),
     /// One session of the log, turn by turn
     Show(LogShow),
+}
+
+/// `install`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Places the executables beside this command in <data dir>/bin with a link in ~/.local/bin, then registers the hooks with \
+every host that is found: as a plugin through the host's own commands, or, where the host's program is not on PATH, in \
+its user settings. Settings keep their comments, order, links and modes; one that does not parse is refused and nothing \
+is changed. Older and doubled registrations of Bookend are replaced, everybody else's hooks stay. It may be run again at \
+any time.
+
+Codex runs no hook that you have not trusted. On a terminal you are asked; --trust says yes beforehand.
+
+--json: {dryRun, placed[], link, hosts[] {host, program, version, config, means, changed, files[] {path, diff, backup}, \
+commands[], trust, next[], error}}; trust is null where a host asks for none, else trusted, untrusted or unknown.")]
+pub(super) struct Install {
+    /// Which hosts: claude-code, codex [default: those that are found]
+    #[arg(value_parser = host)]
+    pub(super) hosts: Vec<Host>,
+    /// Only show what would be done, as a diff
+    #[arg(long, short = 'n')]
+    pub(super) dry_run: bool,
+    /// Take everything of Bookend out of the host before
+    #[arg(long)]
+    pub(super) uninstall_first: bool,
+    /// Let Codex trust the hooks
+    #[arg(long)]
+    pub(super) trust: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `uninstall`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Takes the hooks out of the hosts first, then removes the executables and the link. A settings file in which nothing \
+else was changed since the installation is byte by byte what it was before. What the hooks kept (the log) stays, unless \
+--purge is given.
+
+With hosts named, only those are left, and the executables stay.
+
+--json: {dryRun, hosts[] {host, config, changed, files[] {path, diff}, commands[], error}, removed[], purged}.")]
+pub(super) struct Uninstall {
+    /// Which hosts [default: all, and the executables]
+    #[arg(value_parser = host)]
+    pub(super) hosts: Vec<Host>,
+    /// Remove also the log and everything else that was kept
+    #[arg(long, conflicts_with = "hosts")]
+    pub(super) purge: bool,
+    /// Do not ask before --purge
+    #[arg(long, short)]
+    pub(super) yes: bool,
+    /// Only show what would be done, as a diff
+    #[arg(long, short = 'n')]
+    pub(super) dry_run: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// `sessions`.
@@ -269,6 +336,26 @@ pub(super) struct HookRun {
     pub(super) json: bool,
 }
 
+/// `demo`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A recorded session of Claude Code is sent, event by event, through the five executables beside this command. They \
+run in a scratch directory with stores of its own; the process that stands for the host is really killed. No host, \
+no model and no network are needed, and your own sessions are not touched.
+
+--json: {steps[] {what, hook, event, about, micros, answered}, killedAfter, show, log, brief, kept}: answered is what \
+the hook printed (null: nothing), micros the time from before its start to its end, killedAfter the number of steps \
+before the host was killed; show and log are the objects of `bookend show` and `bookend log show` at that moment, \
+brief is what the new session was told, kept the scratch directory (null: removed).")]
+pub(super) struct Demo {
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Leave the scratch directory, and say how to look into it
+    #[arg(long, short)]
+    pub(super) keep: bool,
+}
+
 /// Where a session of the log stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
@@ -299,6 +386,8 @@ impl Run for Verb {
             machine.warn(out);
         }
         match self {
+            Self::Install(v) => v.run(machine, out),
+            Self::Uninstall(v) => v.run(machine, out),
             Self::Sessions(v) => v.run(machine, out),
             Self::Show(v) => v.run(machine, out),
             Self::Events(v) => v.run(machine, out),
@@ -308,6 +397,7 @@ impl Run for Verb {
             Self::Log(Log::Show(v)) => v.run(machine, out),
             Self::Doctor(v) => v.run(machine, out),
             Self::Hook(v) => v.run(machine, out),
+            Self::Demo(v) => v.run(machine, out),
         }
     }
 }

@@ -28,11 +28,16 @@ impl Run for LogShow {
         if self.json {
             return out.json(&view);
         }
-        head(&view, machine, out);
-        for turn in &view.turns {
-            one(turn, machine, out);
-        }
+        print(&view, machine, out);
         Ok(())
+    }
+}
+
+/// The session, and each of its turns.
+pub(super) fn print(view: &SessionView, machine: &Machine, out: &mut Out) {
+    head(view, machine, out);
+    for turn in &view.turns {
+        one(turn, machine, out);
     }
 }
 

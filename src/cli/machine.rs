@@ -48,7 +48,11 @@ fn little_space(data: &DataDir) -> Option<String> {
 impl Machine {
     /// Opens what is there; [`Machine::warn`] names what cannot be used.
     pub(super) fn open() -> Self {
-        let config = Config::from_env();
+        Self::of(Config::from_env())
+    }
+
+    /// The same, with other stores than the environment's.
+    pub(super) fn of(config: Config) -> Self {
         let (data, unusable) = match DataDir::existing(&config.data_dir) {
             Ok(data) => (data, None),
             Err(e) => (None, Some(e.to_string())),

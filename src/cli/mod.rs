@@ -10,17 +10,21 @@
 //! the matter only exits 1; usage errors exit 2. A closed pipe ends a command in silence.
 
 mod args;
+mod demo;
+mod diff;
 mod doctor;
 mod events;
 mod follow;
 mod history;
 mod hook;
+mod install;
 mod live;
 mod log_sessions;
 mod log_show;
 mod machine;
 mod out;
 mod prune;
+mod purge;
 mod resume;
 mod session_json;
 mod sessions;
@@ -29,6 +33,7 @@ mod span;
 mod state_change;
 mod table;
 mod text;
+mod uninstall;
 mod values;
 
 use std::fmt;

@@ -19,6 +19,8 @@ pub(super) struct Out {
     /// Nobody reads any more.
     closed: bool,
     failed: Option<io::Error>,
+    /// A word on what is being done stands on the terminal's line.
+    progressed: bool,
 }
 
 impl Out {
@@ -34,6 +36,7 @@ impl Out {
             columns: size.map(|(width, _)| usize::from(width.0)).filter(|w| *w > 0),
             closed: false,
             failed: None,
+            progressed: false,
         }
     }
 
@@ -95,6 +98,9 @@ impl Out {
     }
 
     fn write(&mut self, text: &str) {
+        if std::mem::take(&mut self.progressed) {
+            drop(io::stderr().lock().write_all(b"\r\x1b[K"));
+        }
         if !self.closed {
             let written = self
                 .to
@@ -147,6 +153,17 @@ impl Out {
                 "write the output: {e}; make room or choose another place for it"
             ))),
             None => Ok(()),
+        }
+    }
+
+    /// A word on what is being done, on a terminal only, and gone with the next line.
+    pub(super) fn progress(&mut self, text: &str) {
+        self.flush();
+        let mut stderr = io::stderr().lock();
+        if stderr.is_terminal() && self.columns.is_some() {
+            drop(write!(stderr, "\r\u{1b}[K{}\r", visible(text)));
+            drop(stderr.flush());
+            self.progressed = true;
         }
     }
 

@@ -24,17 +24,22 @@ impl Run for Show {
         if self.json {
             return out.json(&SessionJson::from(&session));
         }
-        head(&session, machine, out);
-        turn(&session, machine, out);
-        task(&session, machine, out);
-        todos(&session, out);
-        limit(&session, machine, out);
-        agents(&session, machine, out);
-        events(&session, machine, out);
-        waits(&session, out);
-        faults(&session, machine, out);
+        print(&session, machine, out);
         Ok(())
     }
+}
+
+/// All sections.
+pub(super) fn print(session: &Live, machine: &Machine, out: &mut Out) {
+    head(session, machine, out);
+    turn(session, machine, out);
+    task(session, machine, out);
+    todos(session, out);
+    limit(session, machine, out);
+    agents(session, machine, out);
+    events(session, machine, out);
+    waits(session, out);
+    faults(session, machine, out);
 }
 
 fn head(session: &Live, machine: &Machine, out: &mut Out) {

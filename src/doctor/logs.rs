@@ -11,15 +11,13 @@ use super::fix::Fix;
 use super::lines::{self, some};
 use super::{BYTES, Counted, NEWEST, entries, leftovers};
 use crate::files::Dir;
-use crate::log::data_dir::{DataDir, Fault};
+use crate::log::data_dir::{DataDir, Fault, NAMES};
 use crate::log::id::SessionId;
 use crate::log::ledger::FILE;
 use crate::log::view::SessionView;
 
-/// What may stand in a data directory.
-const KNOWN: &[&str] = &[
-    "log", "open", "by-host", "hooks", "bin", "plugin", ERRORS, ERRORS_OLD, ROOTS,
-];
+/// What hooks write there; the rest is `install`'s.
+const KEPT: &[&str] = &["log", "open", "by-host", ERRORS, ERRORS_OLD, ROOTS];
 const ERRORS: &str = "errors.jsonl";
 const ERRORS_OLD: &str = "errors.jsonl.old";
 const ROOTS: &str = "roots";
@@ -75,9 +73,9 @@ pub(super) fn not_read(code: &'static str, path: &Path, why: &str) -> Finding {
 fn top(data: &DataDir, seen: &mut Seen, faults: &mut Faults, findings: &mut Vec<Finding>) {
     for entry in data.dir().entries().unwrap_or_default() {
         let (name, path) = (entry.name.as_str(), data.path().join(&entry.name));
-        if !KNOWN.contains(&name) {
+        if !NAMES.contains(&name) {
             seen.foreign.push(path);
-        } else if !matches!(name, "hooks" | "bin" | "plugin")
+        } else if KEPT.contains(&name)
             && let Ok(Some(stat)) = data.dir().stat(name)
         {
             seen.take(&path, &stat);

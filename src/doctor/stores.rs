@@ -59,7 +59,14 @@ fn roots(
     findings: &mut Vec<Finding>,
 ) -> Vec<StoreReport> {
     let wanted = config.hook_root.as_ref().ok();
-    let fallback = config.data_dir.as_ref().ok().map(|d| d.join("hooks"));
+    // Of a data directory that hooks do not use, it is none.
+    let usable = DataDir::existing(&config.data_dir).is_ok();
+    let fallback = config
+        .data_dir
+        .as_ref()
+        .ok()
+        .filter(|_| usable)
+        .map(|d| d.join("hooks"));
     let recorded = data.map(DataDir::roots).unwrap_or_default();
     let mut paths: Vec<&PathBuf> = Vec::new();
     for path in wanted.into_iter().chain(&fallback).chain(&recorded) {

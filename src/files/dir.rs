@@ -17,6 +17,9 @@ const DIR: OFlags = OFlags::RDONLY
 /// `NONBLOCK` so that a FIFO in our place cannot hold us; whether it is a regular file is checked after.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
+/// The mode of every file of ours.
+const PRIVATE: u32 = 0o600;
+
 /// A directory, by descriptor.
 #[derive(Debug)]
 pub struct Dir {
@@ -158,7 +161,7 @@ impl Dir {
     }
 
     fn open_file(&self, name: &str, how: OFlags) -> io::Result<Option<(File, u64)>> {
-        let opened = rustix::fs::openat(&self.file, plain(name)?, FILE | how, Mode::from_raw_mode(0o600));
+        let opened = rustix::fs::openat(&self.file, plain(name)?, FILE | how, Mode::from_raw_mode(PRIVATE));
         let Some(fd) = found(opened)? else { return Ok(None) };
         let stat = rustix::fs::fstat(&fd)?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
@@ -191,14 +194,19 @@ impl Dir {
     /// # Errors
     /// `AlreadyExists`, or as `openat(2)` and `write(2)`; a half-written file is removed.
     pub fn create_new(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.write_new(name, bytes, Durability::Process)
+        self.write_new(name, bytes, PRIVATE, Durability::Process)
     }
 
-    fn write_new(&self, name: &str, bytes: &[u8], durability: Durability) -> io::Result<()> {
+    fn write_new(&self, name: &str, bytes: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
         let how = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        let fd = rustix::fs::openat(&self.file, plain(name)?, how, Mode::from_raw_mode(0o600))?;
+        let fd = rustix::fs::openat(&self.file, plain(name)?, how, Mode::from_raw_mode(PRIVATE))?;
         let mut file = File::from(fd);
-        let written = io::Write::write_all(&mut file, bytes).and_then(|()| match durability {
+        let written = io::Write::write_all(&mut file, bytes).and_then(|()| match mode {
+            PRIVATE => Ok(()),
+            // Past the umask.
+            _ => Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?),
+        });
+        let written = written.and_then(|()| match durability {
             Durability::Process => Ok(()),
             Durability::Power => file.sync_data(),
         });
@@ -214,10 +222,25 @@ impl Dir {
     /// # Errors
     /// As the system calls; the old file is then still there.
     pub fn replace(&self, name: &str, temp: &str, bytes: &[u8], durability: Durability) -> io::Result<()> {
-        match self.write_new(temp, bytes, durability) {
+        self.replace_as(name, temp, bytes, PRIVATE, durability)
+    }
+
+    /// The same with a mode of its own: for executables, and for files of the user, which keep theirs.
+    ///
+    /// # Errors
+    /// As [`Dir::replace`].
+    pub fn replace_as(
+        &self,
+        name: &str,
+        temp: &str,
+        bytes: &[u8],
+        mode: u32,
+        durability: Durability,
+    ) -> io::Result<()> {
+        match self.write_new(temp, bytes, mode, durability) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
                 self.remove(temp)?;
-                self.write_new(temp, bytes, durability)?;
+                self.write_new(temp, bytes, mode, durability)?;
             }
             other => other?,
         }

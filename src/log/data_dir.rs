@@ -19,6 +19,22 @@ const MAX_ERRORS: u64 = 1024 * 1024;
 /// How long a fault waits for its place in `errors.jsonl`.
 const FAULT_WAIT: Duration = Duration::from_millis(20);
 
+/// Every name of ours right in a data directory.
+pub const NAMES: [&str; 12] = [
+    "log",
+    "by-host",
+    "open",
+    "hooks",
+    "install",
+    "plugin",
+    "probed",
+    "bin",
+    "roots",
+    "errors.jsonl",
+    "errors.jsonl.old",
+    "quarantine",
+];
+
 /// The durable store's root.
 #[derive(Debug)]
 pub struct DataDir {

@@ -11,13 +11,14 @@ const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
 
 /// What a stream has said so far.
 #[derive(Debug)]
-pub(super) struct Capture {
+pub struct Capture {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
 }
 
 impl Capture {
-    pub(super) fn of(stream: Option<impl Read + Send + 'static>) -> Self {
+    /// Begins to read a stream.
+    pub fn of(stream: Option<impl Read + Send + 'static>) -> Self {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let reader = stream.map(|stream| {
             let bytes = Arc::clone(&bytes);
@@ -27,7 +28,8 @@ impl Capture {
     }
 
     /// What came until now; the stream's end is waited for, but not longer than `patience`.
-    pub(super) fn text(&self, patience: Duration) -> String {
+    #[must_use]
+    pub fn text(&self, patience: Duration) -> String {
         wait_until(patience, || {
             self.reader.as_ref().is_none_or(JoinHandle::is_finished)
         });

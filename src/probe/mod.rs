@@ -33,6 +33,7 @@ mod step;
 mod turn;
 mod wire;
 
+pub use capture::Capture;
 pub use claude_code::CLAUDE_CODE;
 pub use codex::CODEX;
 pub use driver::{Driver, Launch};

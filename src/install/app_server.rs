@@ -1,0 +1,201 @@
+//! Codex's app-server, spoken to over its standard input and output: one JSON message a line. It alone knows
+//! which hooks Codex sees and whether the user trusts them (`hooks/list`), and it sets that trust
+//! (`config/batchWrite` of `hooks.state`), as seen with Codex 0.171.0. An untrusted hook is skipped there in
+//! silence.
+//!
+//! To look, it is started in a scratch `CODEX_HOME` that holds a copy of `config.toml` and a link to the
+//! plugins: looking leaves no trace in the user's own.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Child, ChildStdin};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::error::InstallError;
+use super::program::{Program, end};
+
+/// Longest wait for an answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A hook as Codex sees it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SeenHook {
+    /// Its name in `hooks.state`.
+    pub key: String,
+    /// What it runs.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// The plugin that it comes from.
+    #[serde(default)]
+    pub plugin_id: Option<String>,
+    /// What its trust has to be given to.
+    pub current_hash: String,
+    /// `trusted`, `untrusted`, `modified`, `managed`.
+    pub trust_status: String,
+    /// Not switched off by the user.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// An app-server that runs; it ends when this is dropped.
+struct AppServer {
+    child: Child,
+    stdin: ChildStdin,
+    lines: Receiver<String>,
+    asked: u64,
+}
+
+/// The hooks that Codex sees in `config` (its home), looked at without leaving a trace there.
+///
+/// # Errors
+/// It cannot be started or does not answer.
+pub(super) fn look(program: &Path, config: &Path, folder: &Path) -> Result<Vec<SeenHook>, InstallError> {
+    let failed = |error| InstallError::Write {
+        path: std::path::PathBuf::from("a scratch directory"),
+        error,
+    };
+    let scratch = tempfile::Builder::new()
+        .prefix("bookend-codex-")
+        .tempdir()
+        .map_err(failed)?;
+    let home = scratch.path();
+    if let Ok(text) = std::fs::read(config.join("config.toml")) {
+        let dir = crate::files::Dir::open(home).map_err(failed)?;
+        dir.create_new("config.toml", &text).map_err(failed)?;
+    }
+    for name in ["plugins", "hooks.json"] {
+        if config.join(name).exists() {
+            symlink(config.join(name), home.join(name)).map_err(failed)?;
+        }
+    }
+    AppServer::start(program, home, folder)?.hooks(folder)
+}
+
+/// Trusts the hooks that `which` picks, in the user's own configuration.
+///
+/// # Errors
+/// It cannot be started, does not answer, or refuses.
+pub(super) fn trust(
+    program: &Path,
+    config: &Path,
+    folder: &Path,
+    which: impl Fn(&SeenHook) -> bool,
+) -> Result<usize, InstallError> {
+    let mut server = AppServer::start(program, config, folder)?;
+    let seen = server.hooks(folder)?;
+    let state: Map<String, Value> = seen
+        .iter()
+        .filter(|hook| which(hook) && hook.trust_status != "trusted")
+        .map(|hook| (hook.key.clone(), json!({"trusted_hash": hook.current_hash})))
+        .collect();
+    let count = state.len();
+    if count > 0 {
+        let edit = json!({"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"});
+        server.call(
+            "config/batchWrite",
+            &json!({"edits": [edit], "reloadUserConfig": true}),
+        )?;
+    }
+    Ok(count)
+}
+
+impl AppServer {
+    fn start(program: &Path, home: &Path, folder: &Path) -> Result<Self, InstallError> {
+        let codex = Program::new(program, &[("CODEX_HOME", home)]);
+        let mut child = codex.start(&["app-server"], folder)?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        // It logs to stderr; nobody reads that, and a full pipe would stop it.
+        if let Some(mut stderr) = child.stderr.take() {
+            thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        }
+        let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
+            end(&mut child);
+            return Err(said("it has no standard input and output"));
+        };
+        let (send, lines) = channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut server = Self {
+            child,
+            stdin,
+            lines,
+            asked: 0,
+        };
+        let client = json!({"name": "bookend", "title": "Bookend", "version": env!("CARGO_PKG_VERSION")});
+        server.call("initialize", &json!({"clientInfo": client}))?;
+        server.send(&json!({"method": "initialized"}))?;
+        Ok(server)
+    }
+
+    fn hooks(&mut self, folder: &Path) -> Result<Vec<SeenHook>, InstallError> {
+        let listed = self.call("hooks/list", &json!({"cwds": [folder]}))?;
+        let data = listed.get("data").and_then(Value::as_array);
+        let hooks = data
+            .into_iter()
+            .flatten()
+            .filter_map(|d| d.get("hooks").and_then(Value::as_array))
+            .flatten();
+        hooks
+            .map(|hook| SeenHook::deserialize(hook).map_err(|e| said(&format!("its list of hooks: {e}"))))
+            .collect()
+    }
+
+    fn send(&mut self, message: &Value) -> Result<(), InstallError> {
+        let sent = writeln!(self.stdin, "{message}").and_then(|()| self.stdin.flush());
+        sent.map_err(|e| said(&e.to_string()))
+    }
+
+    fn call(&mut self, method: &str, params: &Value) -> Result<Value, InstallError> {
+        self.asked += 1;
+        let id = self.asked;
+        self.send(&json!({"id": id, "method": method, "params": params}))?;
+        let deadline = std::time::Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(std::time::Instant::now());
+            let Ok(line) = self.lines.recv_timeout(left) else {
+                return Err(said(&format!("it gave no answer to {method}")));
+            };
+            // Notifications come in between.
+            let Ok(message) = serde_json::from_str::<Value>(&line) else {
+                continue;
+            };
+            if message.get("id").and_then(Value::as_u64) != Some(id) {
+                continue;
+            }
+            if let Some(error) = message.get("error") {
+                let text = error.get("message").and_then(Value::as_str).unwrap_or("an error");
+                return Err(said(&format!("{method}: {text}")));
+            }
+            return Ok(message.get("result").cloned().unwrap_or_default());
+        }
+    }
+}
+
+impl Drop for AppServer {
+    fn drop(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+fn said(what: &str) -> InstallError {
+    InstallError::Command {
+        command: "codex app-server".to_owned(),
+        said: what.to_owned(),
+    }
+}

@@ -1,0 +1,212 @@
+//! A host's own program, asked for something: bounded in time, its network shut as far as that can be done
+//! from outside, and told to be quiet. It runs in the user's own environment, since it is to find the same
+//! configuration as when the user starts it.
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::error::InstallError;
+use crate::probe::{Capture, wait_until};
+
+/// A host that needs longer is stuck.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Its output is there by then.
+const SETTLE: Duration = Duration::from_millis(500);
+
+/// Nothing that we ask for needs the network. With plugins enabled Codex 0.171.0 asks a catalogue for news by
+/// git and by HTTPS (seen); both end here. The rest is Claude Code's own switches.
+const QUIET: [(&str, &str); 12] = [
+    ("GIT_ALLOW_PROTOCOL", "file"),
+    ("HTTPS_PROXY", "http://127.0.0.1:9"),
+    ("HTTP_PROXY", "http://127.0.0.1:9"),
+    ("ALL_PROXY", "http://127.0.0.1:9"),
+    ("https_proxy", "http://127.0.0.1:9"),
+    ("http_proxy", "http://127.0.0.1:9"),
+    ("all_proxy", "http://127.0.0.1:9"),
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ("DISABLE_TELEMETRY", "1"),
+    ("DISABLE_ERROR_REPORTING", "1"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("NO_COLOR", "1"),
+];
+
+/// A program with the environment that it is asked in.
+#[derive(Debug, Clone)]
+pub struct Program {
+    path: PathBuf,
+    env: Vec<(String, PathBuf)>,
+}
+
+/// What it said.
+#[derive(Debug)]
+pub struct Said {
+    /// It exited with 0.
+    pub ok: bool,
+    /// On stdout.
+    pub out: String,
+    /// On stderr.
+    pub err: String,
+}
+
+impl Program {
+    /// The program at that path, with variables set.
+    #[must_use]
+    pub fn new(path: &Path, env: &[(&str, &Path)]) -> Self {
+        Self {
+            path: path.to_owned(),
+            env: env
+                .iter()
+                .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
+                .collect(),
+        }
+    }
+
+    /// How people would type it.
+    #[must_use]
+    pub fn line(&self, arguments: &[&str]) -> String {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        let word = |text: &str| {
+            if text.contains(|c: char| c.is_whitespace() || "'\"$`\\!*?&|;<>()[]{}~#".contains(c)) {
+                format!("'{}'", text.replace('\'', r"'\''"))
+            } else {
+                text.to_owned()
+            }
+        };
+        let words = arguments.iter().map(|a| word(a));
+        std::iter::once(name.to_string_lossy().into_owned())
+            .chain(words)
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// Starts it, with what we say to it and what it says back piped.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start(&self, arguments: &[&str], folder: &Path) -> Result<Child, InstallError> {
+        let mut command = Command::new(&self.path);
+        command.args(arguments).envs(QUIET);
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        // A host in a terminal of its own could ask something there.
+        command.env("TERM", "dumb").current_dir(folder).process_group(0);
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .stdin(Stdio::piped());
+        command
+            .spawn()
+            .map_err(|e| self.failed(arguments, &e.to_string()))
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Errors
+    /// It cannot be started, or does not end within a minute.
+    pub fn ask(&self, arguments: &[&str]) -> Result<Said, InstallError> {
+        let mut child = self.start(arguments, Path::new("/"))?;
+        drop(child.stdin.take());
+        let (out, err) = (Capture::of(child.stdout.take()), Capture::of(child.stderr.take()));
+        let mut status = None;
+        wait_until(PATIENCE, || {
+            status = child.try_wait().ok().flatten();
+            status.is_some()
+        });
+        let Some(status) = status else {
+            end(&mut child);
+            let seconds = PATIENCE.as_secs();
+            return Err(self.failed(arguments, &format!("it did not end within {seconds} s")));
+        };
+        Ok(Said {
+            ok: status.success(),
+            out: out.text(SETTLE),
+            err: err.text(SETTLE),
+        })
+    }
+
+    /// Runs it, and takes a failure as an error.
+    ///
+    /// # Errors
+    /// As [`Program::ask`]; it failed.
+    pub fn demand(&self, arguments: &[&str]) -> Result<Said, InstallError> {
+        let said = self.ask(arguments)?;
+        if said.ok {
+            return Ok(said);
+        }
+        let lines = said.err.lines().chain(said.out.lines()).map(str::trim);
+        let why = lines
+            .filter(|l| !l.is_empty() && !l.starts_with("WARNING"))
+            .take(4);
+        let why = why.collect::<Vec<_>>().join(" ");
+        Err(self.failed(
+            arguments,
+            if why.is_empty() {
+                "it failed and did not say why"
+            } else {
+                &why
+            },
+        ))
+    }
+
+    /// Its version, out of `--version`.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        // Codex makes a directory in its home even for that, unless it has no home.
+        let nowhere = Self::new(&self.path, &[("CODEX_HOME", Path::new("/dev/null/none"))]);
+        let said = nowhere.ask(&["--version"]).ok().filter(|said| said.ok)?;
+        let mut words = said.out.split_whitespace();
+        let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+        Some(version.to_owned())
+    }
+
+    fn failed(&self, arguments: &[&str], said: &str) -> InstallError {
+        InstallError::Command {
+            command: self.line(arguments),
+            said: said.to_owned(),
+        }
+    }
+}
+
+/// Ends a program that we started, with its children, and waits for it.
+pub(super) fn end(child: &mut Child) {
+    // Not yet waited for, so the number is still its own.
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::TERM);
+        let deadline = Instant::now() + Duration::from_secs(2);
+        wait_until(deadline.saturating_duration_since(Instant::now()), || {
+            !matches!(child.try_wait(), Ok(None))
+        });
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_can_be_pasted() {
+        let program = Program::new(Path::new("/x/claude"), &[]);
+        assert_eq!(
+            program.line(&["plugin", "add", "/a b/it's", "x@y"]),
+            r"claude plugin add '/a b/it'\''s' x@y"
+        );
+    }
+
+    #[test]
+    fn what_a_program_says_is_told_when_it_fails() {
+        let shell = Program::new(Path::new("/bin/sh"), &[("X", Path::new("/y"))]);
+        assert_eq!(
+            shell.demand(&["-c", "echo $X $GIT_ALLOW_PROTOCOL"]).unwrap().out,
+            "/y file\n"
+        );
+        let error = shell.demand(&["-c", "echo no way >&2; exit 3"]).unwrap_err();
+        assert_eq!(error.to_string(), "run `sh -c 'echo no way >&2; exit 3'`: no way");
+        let missing = Program::new(Path::new("/no/such"), &[]).ask(&[]).unwrap_err();
+        assert!(missing.to_string().starts_with("run `such`: "), "{missing}");
+    }
+}

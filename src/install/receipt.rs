@@ -1,0 +1,179 @@
+//! What an installation changed, so that it can be taken back to the byte: `<data dir>/install/<host>/`.
+//!
+//! ```text
+//! receipt.json     version, time, host, means, the files with what stood in them before
+//! before/<name>    a file of the user as it is without us
+//! found/<name>     the same file as the last installation found it: the backup
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::error::InstallError;
+use super::place::Place;
+use crate::clock;
+use crate::files::{Dir, Durability};
+use crate::host::Host;
+
+const RECEIPT: &str = "receipt.json";
+const BEFORE: &str = "before";
+const FOUND: &str = "found";
+const MAX: u64 = 16 * 1024 * 1024;
+
+/// By which way the hooks are registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Means {
+    /// As a plugin, through the host's own commands.
+    Plugin,
+    /// In the user's settings, where the host's program is not on PATH.
+    Settings,
+}
+
+/// The receipt of one host.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Receipt {
+    /// Of Bookend.
+    pub version: String,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// How.
+    pub means: Means,
+    /// The user's files.
+    pub files: Vec<Noted>,
+}
+
+/// A file of the user.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Noted {
+    /// Which.
+    pub path: PathBuf,
+    /// Under which name its text without us is kept; `None`: there was no such file.
+    pub before: Option<String>,
+}
+
+/// What is to be kept of a file.
+#[derive(Debug)]
+pub(super) struct ToKeep<'a> {
+    /// Which.
+    pub path: &'a Path,
+    /// Its text without us.
+    pub before: Option<&'a [u8]>,
+    /// Its text as it was found.
+    pub found: Option<&'a [u8]>,
+}
+
+/// The receipt of a host, if there is one that can be read.
+#[must_use]
+pub fn load(place: &Place, host: Host) -> Option<Receipt> {
+    let dir = Dir::open(&folder(place, host)).ok()?;
+    serde_json::from_slice(&dir.read(RECEIPT, MAX).ok()??).ok()
+}
+
+/// Where the receipt of a host and its backups stand.
+#[must_use]
+pub(super) fn folder(place: &Place, host: Host) -> PathBuf {
+    place.data.join("install").join(host.id())
+}
+
+/// What a file said without us: `None`, nothing is known; `Some(None)`, there was no such file.
+#[must_use]
+pub(super) fn before(place: &Place, host: Host, path: &Path) -> Option<Option<Vec<u8>>> {
+    let noted = load(place, host)?.files.into_iter().find(|f| f.path == path)?;
+    let Some(name) = noted.before else {
+        return Some(None);
+    };
+    let dir = Dir::open(&folder(place, host)).ok()?.sub(BEFORE).ok()??;
+    dir.read(&name, MAX).ok()?.map(Some)
+}
+
+/// Writes the receipt, the backups first.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn save(
+    place: &Place,
+    host: Host,
+    means: Means,
+    files: &[ToKeep<'_>],
+) -> Result<(), InstallError> {
+    let path = folder(place, host);
+    let write = || -> io::Result<()> {
+        let dir = Dir::open_or_make(&path)?;
+        let mut noted = Vec::new();
+        for file in files {
+            let name = file.path.file_name().and_then(|n| n.to_str()).unwrap_or("file");
+            for (folder, bytes) in [(BEFORE, file.before), (FOUND, file.found)] {
+                if let Some(bytes) = bytes {
+                    let sub = dir.sub_or_make(folder)?;
+                    sub.replace(name, &format!("{name}.new"), bytes, Durability::Power)?;
+                }
+            }
+            noted.push(Noted {
+                path: file.path.to_owned(),
+                before: file.before.map(|_| name.to_owned()),
+            });
+        }
+        let receipt = Receipt {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            at: clock::now(),
+            means,
+            files: noted,
+        };
+        let text = serde_json::to_vec_pretty(&receipt)?;
+        dir.replace(RECEIPT, "receipt.json.new", &text, Durability::Power)
+    };
+    write().map_err(|error| InstallError::Write {
+        path: path.clone(),
+        error,
+    })
+}
+
+/// Removes it with the texts that it keeps. A backup stays where the file did not come back as it was found.
+///
+/// # Errors
+/// It cannot be removed.
+pub(super) fn remove(place: &Place, host: Host) -> Result<(), InstallError> {
+    let path = folder(place, host);
+    let Ok(dir) = Dir::open(&path) else { return Ok(()) };
+    let clear = || -> io::Result<()> {
+        let noted = load(place, host).map(|r| r.files).unwrap_or_default();
+        dir.remove(RECEIPT)?;
+        for file in &noted {
+            let name = file.path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+            let found = std::fs::read(path.join(FOUND).join(name)).ok();
+            if found == std::fs::read(&file.path).ok()
+                && let Some(found) = dir.sub(FOUND)?
+            {
+                found.remove(name)?;
+            }
+            if let (Some(name), Some(before)) = (&file.before, dir.sub(BEFORE)?) {
+                before.remove(name)?;
+            }
+        }
+        // Those that are empty now.
+        for name in [BEFORE, FOUND] {
+            drop(dir.remove_sub(name));
+        }
+        for dir in path.ancestors().take(2) {
+            drop(std::fs::remove_dir(dir));
+        }
+        Ok(())
+    };
+    clear().map_err(|error| InstallError::Write {
+        path: path.clone(),
+        error,
+    })
+}
+
+/// The backup of a file as the last installation found it.
+#[must_use]
+pub fn backup(place: &Place, host: Host, path: &Path) -> Option<PathBuf> {
+    let backup = folder(place, host).join(FOUND).join(path.file_name()?);
+    backup.is_file().then_some(backup)
+}
