@@ -21,7 +21,7 @@ impl Run for Doctor {
         if self.fix {
             let fixes = report.fixes();
             if !self.json {
-                announce(&fixes, out);
+                announce(&fixes, report.ok, out);
             }
             mended = apply(fixes, out);
             if !mended.is_empty() {
@@ -41,9 +41,13 @@ impl Run for Doctor {
 type Mended = (Fix, Option<String>);
 
 /// Says what will be changed, before it is.
-fn announce(fixes: &[Fix], out: &mut Out) {
+fn announce(fixes: &[Fix], ok: bool, out: &mut Out) {
     if fixes.is_empty() {
-        out.line("Nothing here can be mended without you.");
+        out.line(if ok {
+            "There is nothing to mend."
+        } else {
+            "Nothing here can be mended without you."
+        });
         out.gap();
         return;
     }
@@ -125,7 +129,7 @@ fn stores(stores: &[StoreReport], out: &mut Out) {
         };
         table.row(vec![
             cell(kind, 14),
-            cell(&text::home(&store.path.to_string_lossy()), 60),
+            cell(&text::home(&store.path.to_string_lossy()), 120),
             Line::of(style, state),
             cell(&store.free_bytes.map_or_else(|| "-".to_owned(), text::bytes), 10),
             cell(&sessions, 40),

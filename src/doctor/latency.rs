@@ -10,9 +10,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::finding::Finding;
+use super::payload::{SESSION, payload};
 use super::report::Latency;
 use crate::clock::Stopwatch;
 use crate::config;
@@ -26,8 +27,6 @@ const RUNS: usize = 7;
 const HANG: Duration = Duration::from_secs(5);
 /// Most of an answer that is read.
 const MAX_ANSWER: u64 = 1024 * 1024;
-/// The session that they are run in.
-const SESSION: &str = "doctor";
 const REMEDY: &str = "Run ./install.sh of Bookend, which places all executables anew.";
 
 /// Measures them; what is the matter with one goes to `findings`.
@@ -230,38 +229,6 @@ fn ended(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>>
             status => return Ok(status),
         }
     }
-}
-
-/// An ordinary payload of that hook.
-fn payload(hook: Hook, run: usize, dir: &Path) -> Value {
-    let fields = match hook {
-        Hook::SessionStart => json!({"hook_event_name": "SessionStart", "source": "startup"}),
-        Hook::TurnStart => json!({
-            "hook_event_name": "UserPromptSubmit", "prompt_id": format!("p{run}"),
-            "prompt": format!("Add the discount to the cart's total, step {run}"),
-        }),
-        Hook::PreDelegation => json!({
-            "hook_event_name": "PreToolUse", "prompt_id": "p6", "tool_name": "Agent",
-            "tool_use_id": format!("a{run}"),
-            "tool_input": {"description": "Look for callers", "prompt": "Find who calls total()",
-                           "subagent_type": "Explore"},
-        }),
-        Hook::PostTool => json!({
-            "hook_event_name": "PostToolUse", "prompt_id": "p6", "tool_name": "Bash",
-            "tool_use_id": format!("t{run}"),
-            "tool_input": {"command": "cargo test cart", "description": "Run the tests"},
-            "tool_response": {"stdout": "test result: ok. 12 passed", "stderr": "", "interrupted": false},
-        }),
-        Hook::Stop => json!({
-            "hook_event_name": "Stop", "prompt_id": format!("p{run}"), "stop_hook_active": false,
-            "last_assistant_message": format!("Done, step {run}."), "background_tasks": [],
-        }),
-    };
-    let mut payload = json!({"session_id": SESSION, "cwd": dir});
-    if let (Some(all), Value::Object(fields)) = (payload.as_object_mut(), fields) {
-        all.extend(fields);
-    }
-    payload
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 //! | which stores are looked at; directories as such | `stores.rs`; `place.rs` |
 //! | live state; the log; what points to a log | `live.rs`; `logs.rs`; `entries.rs`, `leftovers.rs` |
 //! | modes, owners, times, names | `files.rs` |
-//! | variables; faults; what a hook takes | `settings.rs`; `faults.rs`; `latency.rs` |
+//! | variables; faults; what a hook takes | `settings.rs`; `faults.rs`; `latency.rs`, `payload.rs` |
 
 mod entries;
 mod faults;
@@ -26,6 +26,7 @@ pub(crate) mod leftovers;
 mod lines;
 mod live;
 mod logs;
+mod payload;
 mod place;
 pub mod report;
 mod settings;

@@ -153,11 +153,15 @@ fn is_ours(dir: &Dir, kind: Kind) -> bool {
 fn writable(dir: &Dir, path: &Path, kind: Kind) -> Option<Finding> {
     let wanted = Access::WRITE_OK | Access::EXEC_OK;
     let e = rustix::fs::accessat(dir.file(), ".", wanted, AtFlags::EACCESS).err()?;
-    Some(unwritable(
-        path,
-        kind,
-        &format!("hooks cannot write there: {}", io::Error::from(e)),
-    ))
+    let what = format!("hooks cannot write there: {}", io::Error::from(e));
+    // Its owner is known to be us, and its mode to keep others out.
+    let mode = rustix::fs::fstat(dir.file()).map_or(0o700, |s| s.st_mode & 0o7777);
+    let closed = mode & 0o300 != 0o300 && is_ours(dir, kind);
+    Some(unwritable(path, kind, &what).fix(closed.then(|| Fix::Chmod {
+        path: path.to_owned(),
+        from: mode,
+        to: 0o700,
+    })))
 }
 
 /// A directory that is not there is fine, if it can be made.

@@ -118,7 +118,7 @@ fn on_an_empty_machine_nothing_needs_doing_and_nothing_is_made() {
     assert_eq!(report["stores"][0]["kind"], "hook-root");
     let fixed = json_of(&lab, &["doctor", "--fix", "--json"]);
     assert_eq!((&fixed["mended"], &fixed["ok"]), (&json!([]), &json!(true)));
-    assert!(text_of(&lab, &["doctor", "--fix"]).contains("Nothing here can be mended without you."));
+    assert!(text_of(&lab, &["doctor", "--fix"]).contains("There is nothing to mend."));
     assert!(!lab.hooks_dir().exists() && !lab.data_dir().exists());
     assert_eq!(std::fs::read_dir(lab.path("home")).unwrap().count(), 0);
     assert_eq!(std::fs::read_dir(lab.project()).unwrap().count(), 0);

@@ -168,6 +168,10 @@ fn an_entry_that_cannot_be_read_stays_while_its_turn_is_open() {
     assert_eq!(finding["fixable"], false, "a person decides: {finding:#}");
     let (code, said) = fix(&lab, false);
     assert!(code == Some(1) && said.contains("1 thing needs doing."), "{said}");
+    assert!(
+        said.starts_with("Nothing here can be mended without you."),
+        "{said}"
+    );
     assert!(entry.exists());
     lab.shell("p1", "t1", "make");
     lab.prompt("p2", "Go on");

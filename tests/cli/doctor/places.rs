@@ -1,13 +1,17 @@
 //! Roots and directories that are not what they should be, and variables that say what cannot be.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{chown, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
 
-use super::{chmod, codes, found, mode, of_level, one, picture, used};
-use crate::harness::Lab;
+use super::{chmod, codes, found, installed, mode, of_level, one, picture, used};
+use crate::harness::{Answer, Lab};
+
+/// Another user than root and than whoever runs the tests.
+const NOBODY: u32 = 65_534;
 
 fn mkfifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
@@ -84,7 +88,7 @@ fn a_root_that_is_a_link_a_file_a_fifo_or_open_to_others_is_found_and_left() {
     if rustix::process::geteuid().is_root() {
         assert!(!check("another user's", "belongs to user 65534", &|_, root| {
             mkdir(root, 0o700);
-            std::os::unix::fs::chown(root, Some(65_534), None).unwrap();
+            chown(root, Some(NOBODY), None).unwrap();
         }));
     } else {
         println!("SKIPPED: only root can make a directory of another user");
@@ -247,4 +251,57 @@ fn a_root_whose_name_is_no_text_can_be_printed() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn a_store_that_cannot_be_written_is_found_and_opened_again_if_it_is_ours() {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED: only root can run the command as another user");
+        return;
+    }
+    let lab = Lab::new();
+    let above = lab.path("").ancestors().skip(1).all(|p| mode(p) & 0o001 != 0);
+    if !above {
+        println!("SKIPPED: the temp directory lies where other users may not go");
+        return;
+    }
+    let bin = installed(&lab);
+    chmod(&lab.path(""), 0o755);
+    let own = |name: &str, mode: u32| {
+        let dir = lab.path(name);
+        std::fs::create_dir(&dir).unwrap();
+        chown(&dir, Some(NOBODY), Some(NOBODY)).unwrap();
+        chmod(&dir, mode);
+        dir
+    };
+    let (hooks, data) = (own("n-hooks", 0o500), own("n-data", 0o500));
+    let run = |arguments: &[&str], hooks: &Path| {
+        let mut command = lab.command(bin.join("bookend").to_str().unwrap());
+        let command = command.args(arguments).uid(NOBODY).gid(NOBODY);
+        let command = command
+            .env("MAESTRO_HOOKS_DIR", hooks)
+            .env("BOOKEND_DATA_DIR", &data);
+        Answer::of(command.output().unwrap())
+    };
+    let report = run(&["doctor", "--json"], &hooks).json();
+    assert_eq!(
+        codes(&report, "problem"),
+        ["not-writable", "not-writable"],
+        "{report:#}"
+    );
+    let said = run(&["doctor", "--fix"], &hooks);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.stdout.contains("- mode 500\n    + mode 700\n"), "{said:?}");
+    // Missing, and nobody but root can make it.
+    let nowhere = lab.path("root's/own/hooks");
+    let report = run(&["doctor", "--json"], &nowhere).json();
+    let finding = one(&report, "not-writable");
+    assert_eq!(
+        (&finding["subject"], &finding["fixable"]),
+        (&json!(nowhere), &json!(false))
+    );
+    assert!(
+        finding["what"].as_str().unwrap().contains("cannot be made in "),
+        "{finding:#}"
+    );
 }
