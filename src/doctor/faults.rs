@@ -18,6 +18,13 @@ const MENDED: &[&str] = &[
     "it was removed",
 ];
 
+/// What doctor looks at itself: it stands there already if it is still so.
+const LOOKED_AT: &[&str] = &[
+    "use the hook root",
+    "use the data directory",
+    "find a data directory",
+];
+
 #[derive(Debug, Default)]
 struct Group {
     count: usize,
@@ -75,16 +82,18 @@ impl Faults {
                 format!(", {}{ago} ago", if group.count > 1 { "last " } else { "" })
             });
             let text = format!("It failed to {what} ({times} in the last day{ago}).");
-            let passed = self.well > group.last || MENDED.iter().any(|mended| what.contains(mended));
-            findings.push(if passed {
-                Finding::note("fault", who, text)
-                    .remedy("Nothing: it has passed; `bookend events` shows at which event it was.")
+            let remedy = if LOOKED_AT.iter().any(|cause| what.starts_with(cause)) {
+                "Nothing more than what is said of that directory here, if anything is."
+            } else if self.well > group.last || MENDED.iter().any(|mended| what.contains(mended)) {
+                "Nothing: it has passed; `bookend events` shows at which event it was."
             } else {
-                Finding::problem("fault", who, text).remedy(
-                    "Mend what it names; `bookend events` shows at which event it was, and the next one that \
-                     goes well ends this.",
-                )
-            });
+                findings.push(Finding::problem("fault", who, text).remedy(
+                    "Mend what it names; `bookend events` shows at which event it was, and the next one that goes \
+                     well ends this.",
+                ));
+                continue;
+            };
+            findings.push(Finding::note("fault", who, text).remedy(remedy));
         }
         if more > 0 {
             findings.push(

@@ -222,16 +222,25 @@ fn faults_of_the_last_day_are_counted_and_pass_when_a_hook_runs_well() {
         (vec!["fault".to_owned()], 1)
     );
 
-    // One that a hook itself notes, in its journal.
+    lab.prompt("p2", "More");
+    assert_eq!(of_level(&found(&lab, &[]), "problem"), 0, "a hook ran well");
+
+    // One that a hook itself notes, in its journal, and that doctor looks at itself.
     let lab = Lab::new();
     std::fs::create_dir(lab.hooks_dir()).unwrap();
     super::chmod(&lab.hooks_dir(), 0o755);
     lab.prompt("p1", "Work");
     let report = found(&lab, &[]);
-    assert_eq!(codes(&report, "problem"), ["root-unsafe", "fault"], "{report:#}");
-    super::chmod(&lab.hooks_dir(), 0o700);
-    lab.stop("p1", "Done.");
-    assert_eq!(of_level(&found(&lab, &[]), "problem"), 0);
+    assert_eq!(codes(&report, "problem"), ["root-unsafe"], "{report:#}");
+    let finding = one(&report, "fault");
+    assert!(
+        finding["what"].as_str().unwrap().contains("mode is 755") && finding["subject"] == "UserPromptSubmit"
+    );
+    assert_eq!(
+        lab.bookend(&["doctor", "--fix"]).code,
+        Some(0),
+        "it is said once, and mended"
+    );
 }
 
 #[test]
