@@ -111,6 +111,61 @@ impl Config {
     }
 }
 
+/// A variable whose value is none that we know.
+#[cfg(feature = "cli")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Odd {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value, as it can be shown.
+    pub value: crate::redact::Redacted,
+    /// What it may be.
+    pub may_be: &'static str,
+    /// What it is taken for.
+    pub taken_for: &'static str,
+}
+
+/// The variables whose value is none that we know, and what [`Config::from_env`] makes of them.
+#[cfg(feature = "cli")]
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the environment's home")]
+pub fn odd_values() -> Vec<Odd> {
+    let one_of = |name, may_be, known: fn(&str) -> bool, taken_for, unreadable| {
+        let value = std::env::var_os(name).filter(|v| !v.is_empty())?;
+        let text = value.to_str();
+        (!text.is_some_and(known)).then(|| Odd {
+            name,
+            value: crate::redact::Redacted::truncated(&value.to_string_lossy(), 40),
+            may_be,
+            taken_for: if text.is_some() { taken_for } else { unreadable },
+        })
+    };
+    let resume: fn(&str) -> bool = |v| matches!(v, "auto" | "always" | "off");
+    let days: fn(&str) -> bool = |v| v.parse::<u32>().is_ok();
+    let prompts: fn(&str) -> bool = |v| matches!(v, "full" | "title" | "off");
+    [
+        one_of("BOOKEND_RESUME", "auto, always or off", resume, "auto", "auto"),
+        one_of("BOOKEND_RESUME_DAYS", "a number of days", days, "3", "3"),
+        one_of(
+            "BOOKEND_LOG_PROMPTS",
+            "full, title or off",
+            prompts,
+            "off",
+            "full",
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The temp directory, if it has an absolute path.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the temp directory's home")]
+pub fn temp_dir() -> Option<PathBuf> {
+    Some(std::env::temp_dir()).filter(|temp| temp.is_absolute())
+}
+
 /// A variable's value; empty and non-Unicode ones are absent. Host files read theirs through this too.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the environment's home")]

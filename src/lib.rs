@@ -43,6 +43,8 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 pub mod clock;
 pub mod config;
 pub mod dispatch;
+#[cfg(feature = "cli")]
+pub mod doctor;
 pub mod event;
 pub mod files;
 pub mod fingerprint;

@@ -2,6 +2,7 @@
 //! never happen on the way (a raw escape sequence, a panic on a closed pipe, a directory made by a look).
 
 mod demo;
+mod doctor;
 mod first;
 mod history;
 mod journal;

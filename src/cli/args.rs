@@ -42,6 +42,7 @@ Examples:
   bookend log show                 the newest session of this project, turn by turn
   bookend log sessions --json | jq '.sessions[].title'
   bookend prune --dry-run          what a prune would remove
+  bookend doctor                   what is the matter, and what to do
   bookend demo                     all of it, with a recorded session in place of yours";
 
 fn long_help() -> String {
@@ -74,6 +75,8 @@ pub(super) enum Verb {
     /// The history: what happened, turn by turn
     #[command(subcommand)]
     Log(Log),
+    /// What is the matter here, and what to do about it
+    Doctor(Doctor),
     /// Run a hook by hand, with a payload on stdin
     Hook(HookRun),
     /// A tour without a host: a recorded session through the real hooks, a crash, and the resume
@@ -288,6 +291,25 @@ pub(super) struct LogShow {
     pub(super) json: bool,
 }
 
+/// `doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Looks at the hosts and at every store, and measures each hook over stores of its own. Exits 1 when something needs \
+doing. Without --fix nothing is changed. --fix shows first what it will change, like a diff; it changes only what is \
+Bookend's own.
+
+--json: {ok, hosts[], stores[] {path, kind, exists, safe, freeBytes, sessions, lookedAt, inUse}, latency {hook: \
+microseconds}, findings[] {level, code, subject, what, remedy, fixable}}; level: problem, not-proven or note. With \
+--fix also mended[] {place, change[], done, failed}; the rest is what was found after it.")]
+pub(super) struct Doctor {
+    /// Mend what is safe to mend
+    #[arg(long)]
+    pub(super) fix: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
 /// `hook`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -359,6 +381,10 @@ impl Status {
 
 impl Run for Verb {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
+        // Doctor finds them itself.
+        if !matches!(self, Self::Doctor(_)) {
+            machine.warn(out);
+        }
         match self {
             Self::Install(v) => v.run(machine, out),
             Self::Uninstall(v) => v.run(machine, out),
@@ -369,6 +395,7 @@ impl Run for Verb {
             Self::Prune(v) => v.run(machine, out),
             Self::Log(Log::Sessions(v)) => v.run(machine, out),
             Self::Log(Log::Show(v)) => v.run(machine, out),
+            Self::Doctor(v) => v.run(machine, out),
             Self::Hook(v) => v.run(machine, out),
             Self::Demo(v) => v.run(machine, out),
         }

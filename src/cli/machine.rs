@@ -12,6 +12,7 @@ use crate::clock::{self, Stopwatch};
 use crate::config::Config;
 use crate::dispatch::settle;
 use crate::dispatch::{self, Stores};
+use crate::doctor::LITTLE_SPACE;
 use crate::event::{Event, Kind};
 use crate::live::key::SessionKey;
 use crate::live::root::HookRoot;
@@ -29,48 +30,50 @@ pub(super) struct Machine {
     /// Now.
     pub(super) now: DateTime<Utc>,
     unusable: Option<String>,
+    /// What is left out, or will be soon, as sentences.
+    warnings: Vec<String>,
 }
 
-/// Below this much free space, in bytes, people are told.
-const LITTLE_SPACE: u64 = 16 * 1024 * 1024;
-
 /// A full disk loses nothing, since hooks keep what they cannot write; but somebody has to make room.
-fn warn_of_space(data: &DataDir, out: &mut Out) {
-    if let Ok(free) = fs2::available_space(data.path())
-        && free < LITTLE_SPACE
-    {
-        let (free, path) = (free / 1024, data.path().display());
-        out.warn(&format!(
-            "only {free} KiB are free on the disk of {path}: make room, or hooks cannot log"
-        ));
-    }
+fn little_space(data: &DataDir) -> Option<String> {
+    let free = fs2::available_space(data.path())
+        .ok()
+        .filter(|f| *f < LITTLE_SPACE)?;
+    let (free, path) = (free / 1024, data.path().display());
+    Some(format!(
+        "only {free} KiB are free on the disk of {path}: make room, or hooks cannot log"
+    ))
 }
 
 impl Machine {
-    /// Opens what is there. What cannot be used is named on stderr.
-    pub(super) fn open(out: &mut Out) -> Self {
-        Self::of(Config::from_env(), out)
+    /// Opens what is there; [`Machine::warn`] names what cannot be used.
+    pub(super) fn open() -> Self {
+        Self::of(Config::from_env())
     }
 
     /// The same, with other stores than the environment's.
-    pub(super) fn of(config: Config, out: &mut Out) -> Self {
+    pub(super) fn of(config: Config) -> Self {
         let (data, unusable) = match DataDir::existing(&config.data_dir) {
             Ok(data) => (data, None),
             Err(e) => (None, Some(e.to_string())),
         };
         let (roots, refused) = roots(&config, data.as_ref());
-        for what in refused {
-            out.warn(&format!("failed to {what}"));
-        }
-        if let Some(data) = &data {
-            warn_of_space(data, out);
-        }
+        let refused = refused.into_iter().map(|what| format!("failed to {what}"));
+        let warnings = refused.chain(data.as_ref().and_then(little_space)).collect();
         Self {
             config,
             data,
             roots,
             now: clock::now(),
             unusable,
+            warnings,
+        }
+    }
+
+    /// Names on stderr what cannot be used.
+    pub(super) fn warn(&self, out: &mut Out) {
+        for warning in &self.warnings {
+            out.warn(warning);
         }
     }
 
@@ -92,8 +95,8 @@ impl Machine {
 
     /// The same as a warning, for what goes on without it.
     pub(super) fn warn_of_data(&self, out: &mut Out) {
-        if let Err(e) = self.usable() {
-            out.warn(&e.0);
+        if let Err(Failed::Told(why)) = self.usable() {
+            out.warn(&why);
         }
     }
 

@@ -6,18 +6,18 @@
 //! * `live`: the live sessions, found by a prefix. `history`: those of the log, newest first.
 //! * `out`: the only way to the terminal, so that no stored text reaches it raw; `table` on top of it.
 //!
-//! Errors are one sentence on stderr that says what to do, exit 1; usage errors exit 2. A closed pipe ends
-//! a command in silence.
+//! Errors are one sentence on stderr that says what to do, exit 1; a verb whose output has said what is
+//! the matter only exits 1; usage errors exit 2. A closed pipe ends a command in silence.
 
 mod args;
 mod demo;
 mod diff;
+mod doctor;
 mod events;
 mod follow;
 mod history;
 mod hook;
 mod install;
-mod leftovers;
 mod live;
 mod log_sessions;
 mod log_show;
@@ -49,22 +49,27 @@ trait Run {
     /// Does it.
     ///
     /// # Errors
-    /// [`Failed`], with the sentence for people.
+    /// [`Failed`]: exit 1.
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed>;
 }
 
-/// Why a verb failed: one sentence that says what to do.
+/// Why a verb exits 1.
 #[derive(Debug)]
-struct Failed(String);
+enum Failed {
+    /// It could not be done: one sentence that says what to do.
+    Told(String),
+    /// It was done, and what stands on stdout says what is the matter.
+    Shown,
+}
 
 impl Failed {
     fn new(what: impl Into<String>) -> Self {
-        Self(what.into())
+        Self::Told(what.into())
     }
 
     /// What the library says fits after "failed to".
     fn to(what: impl fmt::Display) -> Self {
-        Self(format!("failed to {what}"))
+        Self::Told(format!("failed to {what}"))
     }
 }
 
@@ -80,12 +85,19 @@ pub fn main() -> ExitCode {
         }
     };
     let mut out = Out::stdout();
-    let mut machine = Machine::open(&mut out);
+    let mut machine = Machine::open();
     let ran = cli.verb.run(&mut machine, &mut out);
-    match ran.and(out.finish()) {
+    // What nobody could read was not shown.
+    let ran = match (ran, out.finish()) {
+        (Ok(()) | Err(Failed::Shown), Err(unwritten)) => Err(unwritten),
+        (ran, _) => ran,
+    };
+    match ran {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failed(what)) => {
-            out.complain(&format!("bookend: {what}"));
+        Err(failed) => {
+            if let Failed::Told(what) = failed {
+                out.complain(&format!("bookend: {what}"));
+            }
             ExitCode::FAILURE
         }
     }

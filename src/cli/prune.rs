@@ -6,9 +6,10 @@ use super::args::Prune;
 use super::machine::{Machine, NOTHING_YET};
 use super::out::Out;
 use super::span::{Line, Style};
-use super::{Failed, Run, leftovers, text};
+use super::{Failed, Run, text};
 use crate::clock::{self, Stopwatch};
 use crate::dispatch::{self, Stores};
+use crate::doctor::leftovers;
 use crate::live::prune::Options;
 
 /// What was done in all roots.

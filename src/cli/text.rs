@@ -64,6 +64,24 @@ pub(super) fn micros(us: u32) -> String {
     }
 }
 
+/// `12 KiB`, `3.4 GiB`.
+pub(super) fn bytes(n: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let (mut tenths, mut unit) = (n.saturating_mul(10) / 1024, "KiB");
+    for next in UNITS {
+        unit = next;
+        if tenths < 10_240 || next == "TiB" {
+            break;
+        }
+        tenths /= 1024;
+    }
+    if tenths < 100 {
+        format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {unit}", tenths / 10)
+    }
+}
+
 /// `1 turn`, `3 turns`.
 pub(super) fn count(n: usize, what: &str) -> String {
     if n == 1 {
@@ -100,6 +118,10 @@ mod tests {
         assert_eq!(
             (micros(842), micros(1_987), micros(2_560_000)),
             ("842 µs".into(), "1.9 ms".into(), "2.5 s".into())
+        );
+        assert_eq!(
+            [0, 1_536, 15 * 1024 * 1024, 3 << 30, 1 << 50].map(bytes),
+            ["0.0 KiB", "1.5 KiB", "15 MiB", "3.0 GiB", "1024 TiB"]
         );
         assert!(is_within("/a/b/c", Path::new("/a/b")) && !is_within("/a/bc", Path::new("/a/b")));
     }

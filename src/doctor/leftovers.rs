@@ -16,7 +16,7 @@ const OLD: Duration = Duration::from_secs(60 * 60);
 const PLACES: &[(&str, usize)] = &[("open", 1), ("by-host", 2)];
 
 /// The leftovers below a data directory; no link is followed.
-pub(super) fn find(data: &Path, now: DateTime<Utc>) -> Vec<PathBuf> {
+pub(crate) fn find(data: &Path, now: DateTime<Utc>) -> Vec<PathBuf> {
     let entries = PLACES.iter().flat_map(|(place, depth)| {
         WalkDir::new(data.join(place))
             .min_depth(*depth)

@@ -1,0 +1,61 @@
+//! `bookend doctor`: is everything here as it has to be, and if not, what is to be done.
+//!
+//! A look changes nothing and makes nothing: the stores are only read, and the hooks are measured over
+//! stores of their own. What a look finds is a [`finding::Finding`], with its remedy and, where it is safe
+//! to mend, the [`fix::Fix`] that `--fix` applies. It costs the same at any size of the stores: of each the
+//! newest sessions are read, and the report says how many.
+//!
+//! | to change | look in |
+//! | --- | --- |
+//! | what a finding says, what is printed as JSON | `finding.rs`, `report.rs` |
+//! | what `--fix` may do | `fix.rs` |
+//! | the hosts | `hosts/` |
+//! | which stores are looked at; directories as such | `stores.rs`; `place.rs` |
+//! | live state; the log; what points to a log | `live.rs`; `logs.rs`; `entries.rs`, `leftovers.rs` |
+//! | modes, owners, times, names | `files.rs` |
+//! | variables; faults; what a hook takes | `settings.rs`; `faults.rs`; `latency.rs` |
+
+mod entries;
+mod faults;
+mod files;
+pub mod finding;
+pub mod fix;
+pub mod hosts;
+mod latency;
+pub(crate) mod leftovers;
+mod lines;
+mod live;
+mod logs;
+mod place;
+pub mod report;
+mod settings;
+mod stores;
+
+use chrono::{DateTime, Utc};
+
+use crate::config::Config;
+use report::Report;
+
+/// Below this much free space, in bytes, people are told.
+pub const LITTLE_SPACE: u64 = 16 * 1024 * 1024;
+/// So many sessions of a store are read, those that changed last.
+const NEWEST: usize = 200;
+/// And so many bytes of logs; a log that is larger than what is left of it is left out.
+const BYTES: u64 = 256 * 1024 * 1024;
+
+/// How many sessions a store has, and how many of them were read.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    sessions: usize,
+    looked_at: usize,
+}
+
+/// Looks at everything.
+#[must_use]
+pub fn examine(config: &Config, now: DateTime<Utc>) -> Report {
+    let mut findings = Vec::new();
+    let hosts = hosts::examine(config, &mut findings);
+    let stores = stores::examine(config, now, &mut findings);
+    let latency = latency::measure(&mut findings);
+    Report::new(hosts, stores, latency, findings)
+}
