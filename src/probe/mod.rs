@@ -11,7 +11,7 @@
 //! | a wire format | `anthropic.rs`, `openai_responses.rs`, `gemini.rs`, behind the trait in `wire.rs` |
 //! | how bytes travel, what is recorded | `http.rs` (one request, one reply), `server.rs`, `request.rs` |
 //! | how a host is started | `claude_code.rs`, `codex.rs`, `gemini_cli.rs`: one constant each, of the type in `driver.rs` |
-//! | how a session runs and ends | `runner.rs` (what to run), `running.rs` (its process), `capture.rs` (its output) |
+//! | how a session runs and ends | `runner.rs` (what to run), `running.rs` (its process), `capture.rs` (its output), `outcome.rs` (its end) |
 
 mod act;
 mod anthropic;
@@ -24,6 +24,7 @@ mod gemini;
 mod gemini_cli;
 mod http;
 mod openai_responses;
+mod outcome;
 mod request;
 mod runner;
 mod running;
@@ -38,9 +39,10 @@ pub use codex::CODEX;
 pub use driver::{Driver, Launch};
 pub use error::ProbeError;
 pub use gemini_cli::GEMINI_CLI;
+pub use outcome::Outcome;
 pub use request::{Kind, Request};
 pub use runner::Session;
-pub use running::{Outcome, Running, wait_until};
+pub use running::{Running, wait_until};
 pub use script::Script;
 pub use server::Server;
 pub use step::UnknownStep;
