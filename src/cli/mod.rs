@@ -20,6 +20,8 @@ mod log_sessions;
 mod log_show;
 mod machine;
 mod out;
+mod probe;
+mod probed;
 mod prune;
 mod resume;
 mod session_json;

@@ -89,7 +89,7 @@ fn help_has_examples_and_every_variable_and_wrong_usage_is_two() {
         "{help}"
     );
     assert!(text_of(&lab, &["--version"]).starts_with("bookend "));
-    for verb in ["sessions", "show", "events", "resume", "prune", "hook"] {
+    for verb in ["sessions", "show", "events", "resume", "probe", "prune", "hook"] {
         assert!(text_of(&lab, &[verb, "--help"]).contains("--json: "), "{verb}");
     }
     for wrong in [
