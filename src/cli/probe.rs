@@ -48,6 +48,9 @@ impl Run for ProbeRun {
             let kept = self.put_away(scratch, out);
             let proof = match proof {
                 Err(fatal @ (ProbeError::Interrupted | ProbeError::NoHook { .. })) => {
+                    if let Some(kept) = kept {
+                        out.complain(&format!("kept: {}", kept.display()));
+                    }
                     return Err(sentence(&fatal));
                 }
                 other => other.map_err(|e| format!("failed to {e}")),

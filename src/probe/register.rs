@@ -36,7 +36,11 @@ pub(super) fn register(
             Some(0) => Ok(()),
             _ => Err(ProbeError::Register {
                 host: host.id(),
-                said: outcome.last_words(),
+                said: match outcome.last_words() {
+                    _ if outcome.timed_out => "its time was up".to_owned(),
+                    words if words.is_empty() => "it refused without a word".to_owned(),
+                    words => words,
+                },
             }),
         }
     };

@@ -166,11 +166,17 @@ fn a_host_that_runs_no_hook_is_not_proven_and_the_events_are_named() {
 #[test]
 fn a_host_that_hangs_is_ended_when_its_time_is_up() {
     let machine = Machine::new();
-    machine.script("codex", "exec /bin/sleep 600");
-    let began = Instant::now();
-    let said = machine.probe(&["--timeout", "1s"]);
-    assert!(began.elapsed() < Duration::from_secs(30));
-    assert_eq!(said.code, Some(1), "{said:?}");
+    for (name, why) in [
+        ("claude", "had to be ended, its time was up"),
+        ("codex", "failed to install the hooks in codex: its time was up"),
+    ] {
+        machine.script(name, "exec /bin/sleep 600");
+        let host = if name == "claude" { "claude-code" } else { name };
+        let began = Instant::now();
+        let said = machine.probe(&[host, "--timeout", "1s"]);
+        assert!(began.elapsed() < Duration::from_secs(30));
+        assert!(said.code == Some(1) && said.stdout.contains(why), "{said:?}");
+    }
     machine.is_clean();
 }
 
