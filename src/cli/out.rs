@@ -174,6 +174,15 @@ impl Out {
         drop(writeln!(stderr, "{}", visible(text)));
     }
 
+    /// What is going on, for somebody who waits at a terminal; the next one replaces it, an empty one clears it.
+    pub(super) fn progress(&mut self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        if stderr.is_terminal() && config::var("TERM").is_some_and(|term| term != "dumb") {
+            self.flush();
+            drop(write!(stderr, "\r\x1b[K{}", visible(text)).and_then(|()| stderr.flush()));
+        }
+    }
+
     /// A warning on stderr: something is left out, the rest goes on.
     pub(super) fn warn(&mut self, text: &str) {
         self.complain(&format!("bookend: warning: {text}"));

@@ -96,6 +96,7 @@ fn help_has_examples_and_every_variable_and_wrong_usage_is_two() {
         "show",
         "events",
         "resume",
+        "probe",
         "prune",
         "doctor",
         "hook",
