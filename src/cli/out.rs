@@ -160,7 +160,8 @@ impl Out {
     pub(super) fn progress(&mut self, text: &str) {
         self.flush();
         let mut stderr = io::stderr().lock();
-        if stderr.is_terminal() && self.columns.is_some() {
+        let dumb = config::var("TERM").is_none_or(|term| term == "dumb");
+        if stderr.is_terminal() && !dumb {
             drop(write!(stderr, "\r\u{1b}[K{}\r", visible(text)));
             drop(stderr.flush());
             self.progressed = true;
@@ -172,15 +173,6 @@ impl Out {
         self.flush();
         let mut stderr = io::stderr().lock();
         drop(writeln!(stderr, "{}", visible(text)));
-    }
-
-    /// What is going on, for somebody who waits at a terminal; the next one replaces it, an empty one clears it.
-    pub(super) fn progress(&mut self, text: &str) {
-        let mut stderr = io::stderr().lock();
-        if stderr.is_terminal() && config::var("TERM").is_some_and(|term| term != "dumb") {
-            self.flush();
-            drop(write!(stderr, "\r\x1b[K{}", visible(text)).and_then(|()| stderr.flush()));
-        }
     }
 
     /// A warning on stderr: something is left out, the rest goes on.

@@ -18,7 +18,7 @@ use crate::log::view::SessionView;
 
 /// What may stand in a data directory.
 const KNOWN: &[&str] = &[
-    "log", "open", "by-host", "hooks", "bin", "plugin", ERRORS, ERRORS_OLD, ROOTS,
+    "log", "open", "by-host", "hooks", "bin", "plugin", "install", "probed", ERRORS, ERRORS_OLD, ROOTS,
 ];
 const ERRORS: &str = "errors.jsonl";
 const ERRORS_OLD: &str = "errors.jsonl.old";
@@ -77,7 +77,7 @@ fn top(data: &DataDir, seen: &mut Seen, faults: &mut Faults, findings: &mut Vec<
         let (name, path) = (entry.name.as_str(), data.path().join(&entry.name));
         if !KNOWN.contains(&name) {
             seen.foreign.push(path);
-        } else if !matches!(name, "hooks" | "bin" | "plugin")
+        } else if !matches!(name, "hooks" | "bin" | "plugin" | "install" | "probed")
             && let Ok(Some(stat)) = data.dir().stat(name)
         {
             seen.take(&path, &stat);

@@ -14,7 +14,6 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::driver::Driver;
 use super::error::ProbeError;
 use super::outcome::Outcome;
-use super::register::register;
 use super::request::Kind;
 use super::runner::Session;
 use super::running::Running;
@@ -75,8 +74,9 @@ impl Stage<'_> {
     /// Installs Bookend and runs the three sessions; `say` is told which.
     pub(super) fn play(&self, say: &mut dyn FnMut(&str)) -> Result<Played, ProbeError> {
         say("installing the hooks in a scratch HOME");
-        let run = |session: Session| self.run(session);
-        let session = register(self.host, self.base(), self.executables, self.scratch, &run)?;
+        self.base().prepare()?;
+        self.register()?;
+        let session = self.base();
         let mut played = Played::default();
         say("a whole session");
         let whole = session.clone().prompt(WHOLE).script(WHOLE_SCRIPT);
@@ -103,7 +103,8 @@ impl Stage<'_> {
         Ok(played)
     }
 
-    fn base(&self) -> Session {
+    /// What every session has.
+    pub(super) fn base(&self) -> Session {
         let session = Session::new(self.driver, self.program, self.scratch)
             .path(self.path)
             .env("MAESTRO_HOOKS_DIR", self.hook_root())
