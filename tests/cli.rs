@@ -7,6 +7,8 @@ mod first;
 mod history;
 mod journal;
 mod output;
+mod probe;
+mod probe_hosts;
 mod resume;
 mod run;
 mod sessions;

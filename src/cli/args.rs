@@ -43,6 +43,7 @@ Examples:
   bookend log sessions --json | jq '.sessions[].title'
   bookend prune --dry-run          what a prune would remove
   bookend doctor                   what is the matter, and what to do
+  bookend probe                    do the hooks of the hosts on this machine fire?
   bookend demo                     all of it, with a recorded session in place of yours";
 
 fn long_help() -> String {
@@ -70,6 +71,8 @@ pub(super) enum Verb {
     Events(Events),
     /// What the next session start in this project would say, and why
     Resume(Resume),
+    /// Prove that the hooks fire: your own hosts, a stub model, no account, no network
+    Probe(ProbeRun),
     /// Remove live state that nothing touched for two hours
     Prune(Prune),
     /// The history: what happened, turn by turn
@@ -227,6 +230,35 @@ pub(super) struct Resume {
     /// One JSON object
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// `probe`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each host on your PATH (claude-code, codex) is run headless in a scratch HOME, with the hooks beside this command \
+installed there, against a stub model on 127.0.0.1: no account, no tokens, nothing leaves the machine, and nothing of \
+your own HOME is read or changed. Three short sessions: a whole one; one that is cut off by a crash or a Ctrl-C; one \
+that is to be told of the task that was cut off. Proven is a host in which every event that they provoke fired, \
+the resume text was in the model's first request, and the whole session's turn is completed in the log. A proof is \
+remembered in <data dir>/probed/<host>.json if that data directory is there. Exit 1 when a host is not proven, not \
+found, or Ctrl-C came first; the host is ended in every case.
+
+--json: {ok, hosts[] {host, program, version, proven, events[] {event, hook, provoked, fired, medianMicros}, \
+contextReached, turn {status, code, presumed}, cutTurn (of the session that was cut off), faults[] (Bookend's), \
+problems[] (the host's), seconds, kept}}.")]
+pub(super) struct ProbeRun {
+    /// claude-code, codex [default: those on your PATH]
+    #[arg(value_name = "HOST", value_parser = host)]
+    pub(super) hosts: Vec<Host>,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Keep the scratch folder, and say where it is
+    #[arg(long)]
+    pub(super) keep: bool,
+    /// How long one host may take: 30s, 2m
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = duration)]
+    pub(super) timeout: Duration,
 }
 
 /// `prune`.
@@ -392,6 +424,7 @@ impl Run for Verb {
             Self::Show(v) => v.run(machine, out),
             Self::Events(v) => v.run(machine, out),
             Self::Resume(v) => v.run(machine, out),
+            Self::Probe(v) => v.run(machine, out),
             Self::Prune(v) => v.run(machine, out),
             Self::Log(Log::Sessions(v)) => v.run(machine, out),
             Self::Log(Log::Show(v)) => v.run(machine, out),

@@ -121,7 +121,6 @@ fn answer(stdout: &[u8]) -> Result<Option<Value>, Failed> {
 /// What `bookend show` and `bookend log show` would say now.
 fn look(stage: &Stage, after: usize, killed: String, out: &mut Out) -> Result<Left, Failed> {
     let mut machine = Machine::of(stage.config());
-    machine.warn(out);
     machine.settle(out);
     let gone = || Failed::to("find the session: the hooks kept nothing of it; ./install.sh places them anew");
     let live = live::all(&machine, out).into_iter().next().ok_or_else(gone)?;

@@ -1,6 +1,7 @@
 //! `bookend doctor`: what is the matter here, and what to do. `--fix` shows what it will change, changes
 //! it, and looks again.
 
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::args::Doctor;
@@ -11,8 +12,10 @@ use super::table::{Table, cell};
 use super::{Failed, Run, text};
 use crate::doctor::finding::{Finding, Level};
 use crate::doctor::fix::Fix;
+use crate::doctor::hosts::HostReport;
 use crate::doctor::report::{Kind, Report, StoreReport};
 use crate::doctor::{self};
+use crate::install::Means;
 
 impl Run for Doctor {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
@@ -31,7 +34,7 @@ impl Run for Doctor {
         if self.json {
             out.json(&self.document(&report, &mended)?)?;
         } else {
-            print(&report, out);
+            print(&report, machine.now, out);
         }
         if report.ok { Ok(()) } else { Err(Failed::Shown) }
     }
@@ -90,12 +93,9 @@ impl Doctor {
     }
 }
 
-fn print(report: &Report, out: &mut Out) {
-    for host in &report.hosts {
-        for line in host.lines() {
-            out.line(line);
-        }
-        out.gap();
+fn print(report: &Report, now: DateTime<Utc>, out: &mut Out) {
+    for host in report.hosts.iter().filter(|host| host.found) {
+        host_section(host, report, now, out);
     }
     stores(&report.stores, out);
     latency(report, out);
@@ -108,6 +108,70 @@ fn print(report: &Report, out: &mut Out) {
         1 => Line::of(Style::Bad, "1 thing needs doing."),
         n => Line::of(Style::Bad, &format!("{n} things need doing.")),
     });
+}
+
+/// What is known of a host: where, how, and when which event fired.
+fn host_section(host: &HostReport, report: &Report, now: DateTime<Utc>, out: &mut Out) {
+    let version = host
+        .version
+        .as_deref()
+        .map_or(String::new(), |version| format!(" {version}"));
+    let path = |path: &std::path::PathBuf| text::home(&path.to_string_lossy());
+    let program = host
+        .program
+        .as_ref()
+        .map_or_else(|| "its program is not on PATH".to_owned(), path);
+    out.line(
+        Line::of(Style::Strong, &format!("{}{version}", host.host.title()))
+            .then("  ")
+            .and(Style::Faint, &program),
+    );
+    let concerns = |f: &&Finding| f.subject == host.host.id() && f.level == Level::Problem;
+    let sound = !report.findings.iter().any(|f| concerns(&f));
+    let state = match (host.means, sound, host.is_proven()) {
+        (None, ..) => Line::of(Style::Bad, "not installed"),
+        (Some(_), false, _) => Line::of(Style::Bad, "installed, but see below"),
+        (Some(_), true, false) => Line::of(Style::Notice, "installed, not proven"),
+        (Some(_), true, true) => Line::of(Style::Good, "installed and proven"),
+    };
+    let means = match host.means {
+        Some(Means::Plugin) => " (plugin)",
+        Some(Means::Settings) => " (user settings)",
+        None => "",
+    };
+    let trusted = match host.trusted {
+        Some(true) => ", trusted",
+        Some(false) => ", not trusted",
+        None => "",
+    };
+    out.field("  hooks", state.then(means).then(trusted));
+    let fired: Vec<String> = host
+        .events
+        .iter()
+        .filter_map(|event| Some((event.event, event.last_at?)))
+        .map(|(event, at)| format!("{event} {}", text::age(Some(at), now)))
+        .collect();
+    if !fired.is_empty() {
+        out.field("  last fired", format!("{} ago", fired.join(", ")));
+        let never: Vec<&str> = host
+            .events
+            .iter()
+            .filter(|event| event.last_at.is_none())
+            .map(|event| event.event)
+            .collect();
+        if !never.is_empty() {
+            out.field("  not lately", never.join(", "));
+        }
+    } else if let Some(at) = host.last_fired {
+        out.field(
+            "  last fired",
+            format!("{} ago, as the log has it", text::age(Some(at), now)),
+        );
+    }
+    if let Some(at) = host.last_probed {
+        out.field("  probed", format!("{} ago", text::age(Some(at), now)));
+    }
+    out.gap();
 }
 
 fn stores(stores: &[StoreReport], out: &mut Out) {

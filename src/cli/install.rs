@@ -14,8 +14,8 @@ use super::{Failed, Run, diff, text};
 use crate::config;
 use crate::host::Host;
 use crate::install::{
-    Executables, Goal, HOSTS, Hindrance, InstallError, Means, Place, Plan, apply, backup, plan,
-    plan_unplaced, program, trust, trust_state,
+    Executables, Goal, HOSTS, Hindrance, InstallError, Means, Place, Plan, Program, apply, backup, plan,
+    plan_unplaced, trust, trust_state,
 };
 
 /// What became of one host.
@@ -122,7 +122,7 @@ impl Install {
         } else {
             plan(place, host, Goal::Installed)?
         };
-        let version = program(&planned.survey.found, place).and_then(|program| program.version());
+        let version = Program::of(&planned.survey.found, place).and_then(|program| program.version());
         let changed = !planned.is_done();
         if !self.dry_run {
             apply(&mut planned, place)?;
@@ -281,7 +281,7 @@ pub(super) fn files_document(plan: &Plan, place: &Place, dry_run: bool) -> Vec<V
 
 /// The host's own commands, as one would type them.
 pub(super) fn lines(plan: &Plan, place: &Place) -> Vec<String> {
-    let program = program(&plan.survey.found, place);
+    let program = Program::of(&plan.survey.found, place);
     let line = |words: &Vec<String>| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         program.as_ref().map(|program| program.line(&words))

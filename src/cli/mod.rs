@@ -23,6 +23,8 @@ mod log_sessions;
 mod log_show;
 mod machine;
 mod out;
+mod probe;
+mod probed;
 mod prune;
 mod purge;
 mod resume;

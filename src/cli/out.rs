@@ -160,7 +160,8 @@ impl Out {
     pub(super) fn progress(&mut self, text: &str) {
         self.flush();
         let mut stderr = io::stderr().lock();
-        if stderr.is_terminal() && self.columns.is_some() {
+        let dumb = config::var("TERM").is_none_or(|term| term == "dumb");
+        if stderr.is_terminal() && !dumb {
             drop(write!(stderr, "\r\u{1b}[K{}\r", visible(text)));
             drop(stderr.flush());
             self.progressed = true;

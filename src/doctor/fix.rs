@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::config::Config;
 use crate::files;
+use crate::host::Host;
+use crate::install::{self, Goal, InstallError, Place};
 
 /// A change that mends something.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -23,6 +26,13 @@ pub enum Fix {
         /// Why, as a clause.
         why: String,
     },
+    /// Registers the hooks with a host anew.
+    Register {
+        /// Which.
+        host: Host,
+        /// What that changes, one line each.
+        diff: Vec<String>,
+    },
     /// Several of them, for one finding.
     Each(Vec<Self>),
 }
@@ -42,6 +52,7 @@ impl Fix {
     pub fn place(&self) -> String {
         match self {
             Self::Chmod { path, .. } | Self::Remove { path, .. } => path.display().to_string(),
+            Self::Register { host, .. } => host.title().to_owned(),
             Self::Each(fixes) => fixes.iter().map(Self::place).collect::<Vec<_>>().join(", "),
         }
     }
@@ -55,6 +66,7 @@ impl Fix {
                 let name = path.file_name().unwrap_or(path.as_os_str());
                 vec![format!("- {} ({why})", name.display())]
             }
+            Self::Register { diff, .. } => diff.clone(),
             Self::Each(fixes) => fixes.iter().flat_map(Self::diff).collect(),
         }
     }
@@ -70,7 +82,14 @@ impl Fix {
             Self::Remove { path, .. } => files::remove_own(path)
                 .map(drop)
                 .map_err(|e| format!("remove {}: {e}", path.display())),
+            Self::Register { host, .. } => register(*host).map_err(|e| e.to_string()),
             Self::Each(fixes) => fixes.iter().try_for_each(Self::apply),
         }
     }
+}
+
+/// Whatever is registered now: one whole registration stands there afterwards.
+fn register(host: Host) -> Result<(), InstallError> {
+    let place = Place::from_env(&Config::from_env())?;
+    install::apply(&mut install::plan(&place, host, Goal::Installed)?, &place)
 }

@@ -60,7 +60,7 @@ struct AppServer {
 ///
 /// # Errors
 /// It cannot be started or does not answer.
-pub(super) fn look(program: &Path, config: &Path, folder: &Path) -> Result<Vec<SeenHook>, InstallError> {
+pub(super) fn look(program: &Program, config: &Path, folder: &Path) -> Result<Vec<SeenHook>, InstallError> {
     let failed = |error| InstallError::Write {
         path: std::path::PathBuf::from("a scratch directory"),
         error,
@@ -87,7 +87,7 @@ pub(super) fn look(program: &Path, config: &Path, folder: &Path) -> Result<Vec<S
 /// # Errors
 /// It cannot be started, does not answer, or refuses.
 pub(super) fn trust(
-    program: &Path,
+    program: &Program,
     config: &Path,
     folder: &Path,
     which: impl Fn(&SeenHook) -> bool,
@@ -111,8 +111,8 @@ pub(super) fn trust(
 }
 
 impl AppServer {
-    fn start(program: &Path, home: &Path, folder: &Path) -> Result<Self, InstallError> {
-        let codex = Program::new(program, &[("CODEX_HOME", home)]);
+    fn start(program: &Program, home: &Path, folder: &Path) -> Result<Self, InstallError> {
+        let codex = program.clone().with("CODEX_HOME", home);
         let mut child = codex.start(&["app-server"], folder)?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         // It logs to stderr; nobody reads that, and a full pipe would stop it.

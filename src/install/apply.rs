@@ -12,7 +12,8 @@ use super::error::InstallError;
 use super::form::Form;
 use super::installer::installer;
 use super::place::Place;
-use super::plan::{Edit, Goal, Plan, program};
+use super::plan::{Edit, Goal, Plan};
+use super::program::Program;
 use super::receipt::{self, Means, ToKeep};
 use super::user_file::UserFile;
 
@@ -57,7 +58,7 @@ fn install(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
 
 /// The host's own commands.
 fn run(plan: &Plan, place: &Place) -> Result<(), InstallError> {
-    let Some(program) = program(&plan.survey.found, place) else {
+    let Some(program) = Program::of(&plan.survey.found, place) else {
         return Ok(());
     };
     for command in &plan.commands {
@@ -157,7 +158,7 @@ fn verify(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
             }
         )));
     }
-    let Some(program) = program(&plan.survey.found, place).filter(|_| plan.means == Means::Plugin) else {
+    let Some(program) = Program::of(&plan.survey.found, place).filter(|_| plan.means == Means::Plugin) else {
         return Ok(());
     };
     let said = program.demand(&["plugin", "list", "--json"])?;

@@ -140,6 +140,7 @@ mod tests {
             claude: None,
             codex: None,
             system: "/".into(),
+            lends: crate::install::Lends::PathAndHome,
         };
         let root = place.plugin(Host::Codex);
         let parts = parts(&place, Host::Codex);

@@ -16,6 +16,7 @@ use super::form::{Form, read_json, read_toml};
 use super::installer::{Installer, Listed};
 use super::json::Json;
 use super::place::{FoundHost, Place};
+use super::program::Program;
 use super::receipt::Means;
 use super::registered;
 use super::survey::{Hindrance, Registration, Survey};
@@ -229,10 +230,10 @@ fn managed(survey: &mut Survey, place: &Place) {
 /// Asks Codex whether it will run our hooks; nothing to ask where its program is not on PATH.
 #[must_use]
 pub fn trust_state(place: &Place, found: &FoundHost, folder: &Path) -> Vec<Hindrance> {
-    let Some(program) = found.program.as_deref() else {
+    let Some(program) = Program::of(found, place) else {
         return Vec::new();
     };
-    let seen = match app_server::look(program, &found.config, folder) {
+    let seen = match app_server::look(&program, &found.config, folder) {
         Ok(seen) => seen,
         Err(error) => {
             let why = error.to_string();
@@ -258,12 +259,12 @@ pub fn trust_state(place: &Place, found: &FoundHost, folder: &Path) -> Vec<Hindr
 /// # Errors
 /// Codex is not on PATH, does not answer, or refuses.
 pub fn trust(place: &Place, found: &FoundHost, folder: &Path) -> Result<usize, InstallError> {
-    let Some(program) = found.program.as_deref() else {
+    let Some(program) = Program::of(found, place) else {
         return Err(InstallError::Missing(
             "trust the hooks: codex is not on PATH; start Codex and choose \"Trust all\"".to_owned(),
         ));
     };
-    app_server::trust(program, &found.config, folder, |hook| is_ours(hook, place))
+    app_server::trust(&program, &found.config, folder, |hook| is_ours(hook, place))
 }
 
 /// Of our plugin, or one of our command lines with the executables of this data directory: nobody else's

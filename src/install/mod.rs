@@ -42,10 +42,11 @@ pub use apply::apply;
 pub use codex::{trust, trust_state};
 pub use error::{Broken, InstallError};
 pub use executables::{Executables, remove_executables};
-pub use place::{FoundHost, HOSTS, Place, is_executable};
-pub use plan::{Edit, Goal, Plan, plan, plan_unplaced, program};
+pub use place::{FoundHost, HOSTS, Lends, Place, is_executable};
+pub use plan::{Edit, Goal, Plan, plan, plan_unplaced};
 pub use program::Program;
 pub use receipt::{Means, backup, load as receipt};
+pub use registered::events;
 pub use survey::{Hindrance, Registration, Survey};
 
 use std::path::Path;

@@ -28,6 +28,17 @@ pub struct Place {
     pub codex: Option<PathBuf>,
     /// Where the system's own settings are: `/`.
     pub system: PathBuf,
+    /// What a host's program gets of our environment when it is asked for something.
+    pub lends: Lends,
+}
+
+/// What a host's program gets of our environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lends {
+    /// All of it: it is to find what it finds when the user starts it.
+    Everything,
+    /// PATH and HOME: it runs in a scratch HOME, and nothing of the user's is to reach it.
+    PathAndHome,
 }
 
 /// A host as it is found here.
@@ -68,6 +79,7 @@ impl Place {
             claude: config::directory("CLAUDE_CONFIG_DIR"),
             codex: config::directory("CODEX_HOME"),
             system: PathBuf::from("/"),
+            lends: Lends::Everything,
         })
     }
 

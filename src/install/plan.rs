@@ -1,7 +1,7 @@
 //! What is to be done in one host, decided before anything is done: the plugin's files, the user's files as
 //! they will be (the diff of `--dry-run`), and what the host itself is asked to do.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::assemble::{self, Part};
 use super::error::InstallError;
@@ -75,6 +75,30 @@ impl Plan {
         self.survey.found.host
     }
 
+    /// What it changes, a line each: `+` what is written, `-` what is taken away, `$` what the host is asked.
+    #[must_use]
+    pub fn summary(&self, place: &Place) -> Vec<String> {
+        let mut lines: Vec<String> = self
+            .differing
+            .iter()
+            .map(|path| format!("+ {}", path.display()))
+            .collect();
+        let program = Program::of(&self.survey.found, place);
+        for words in &self.commands {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            lines.extend(
+                program
+                    .as_ref()
+                    .map(|program| format!("$ {}", program.line(&words))),
+            );
+        }
+        for edit in self.edits.iter().filter(|edit| edit.was_change()) {
+            let sign = if edit.after.is_some() { '+' } else { '-' };
+            lines.push(format!("{sign} {}", edit.file.path.display()));
+        }
+        lines
+    }
+
     /// Whether there was anything of ours to remove.
     #[must_use]
     pub fn had_any(&self) -> bool {
@@ -92,25 +116,6 @@ impl Plan {
             }
         }
     }
-}
-
-/// The host's program, with the variable that names the configuration that is meant.
-#[must_use]
-pub fn program(found: &FoundHost, place: &Place) -> Option<Program> {
-    let path = found.program.as_deref()?;
-    let variable = match found.host {
-        Host::ClaudeCode if place.claude.is_some() => Some("CLAUDE_CONFIG_DIR"),
-        Host::Codex => Some("CODEX_HOME"),
-        _ => None,
-    };
-    let mut env: Vec<(&str, &Path)> = variable
-        .map(|name| (name, found.config.as_path()))
-        .into_iter()
-        .collect();
-    if let Some(home) = &place.home {
-        env.push(("HOME", home));
-    }
-    Some(Program::new(path, &env))
 }
 
 /// Decides what is to be done.

@@ -1,7 +1,8 @@
 //! A host's own program, asked for something: bounded in time, its network shut as far as that can be done
 //! from outside, and told to be quiet. It runs in the user's own environment, since it is to find the same
-//! configuration as when the user starts it.
+//! configuration as when the user starts it; in a scratch HOME it gets nothing of it.
 
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,6 +11,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::error::InstallError;
+use super::place::{FoundHost, Lends, Place};
+use crate::host::Host;
 use crate::probe::{Capture, wait_until};
 
 /// A host that needs longer is stuck.
@@ -38,7 +41,8 @@ const QUIET: [(&str, &str); 12] = [
 #[derive(Debug, Clone)]
 pub struct Program {
     path: PathBuf,
-    env: Vec<(String, PathBuf)>,
+    env: Vec<(String, OsString)>,
+    bare: bool,
 }
 
 /// What it said.
@@ -53,16 +57,40 @@ pub struct Said {
 }
 
 impl Program {
-    /// The program at that path, with variables set.
+    /// The program at that path, in our own environment.
     #[must_use]
-    pub fn new(path: &Path, env: &[(&str, &Path)]) -> Self {
+    pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            env: env
-                .iter()
-                .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
-                .collect(),
+            env: Vec::new(),
+            bare: false,
         }
+    }
+
+    /// The program of a host that is on PATH, for the configuration that was found.
+    #[must_use]
+    pub fn of(found: &FoundHost, place: &Place) -> Option<Self> {
+        let mut program = Self::new(found.program.as_deref()?);
+        program.bare = place.lends == Lends::PathAndHome;
+        if let Some(path) = &place.path {
+            program = program.with("PATH", path);
+        }
+        if let Some(home) = &place.home {
+            program = program.with("HOME", home);
+        }
+        Some(match found.host {
+            Host::ClaudeCode if place.claude.is_some() => program.with("CLAUDE_CONFIG_DIR", &found.config),
+            Host::Codex => program.with("CODEX_HOME", &found.config),
+            _ => program,
+        })
+    }
+
+    /// With a variable.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.env.retain(|(known, _)| known != name);
+        self.env.push((name.to_owned(), value.as_ref().to_owned()));
+        self
     }
 
     /// How people would type it.
@@ -89,6 +117,9 @@ impl Program {
     /// It cannot be started.
     pub fn start(&self, arguments: &[&str], folder: &Path) -> Result<Child, InstallError> {
         let mut command = Command::new(&self.path);
+        if self.bare {
+            command.env_clear();
+        }
         command.args(arguments).envs(QUIET);
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         // A host in a terminal of its own could ask something there.
@@ -155,7 +186,7 @@ impl Program {
     #[must_use]
     pub fn version(&self) -> Option<String> {
         // Codex makes a directory in its home even for that, unless it has no home.
-        let nowhere = Self::new(&self.path, &[("CODEX_HOME", Path::new("/dev/null/none"))]);
+        let nowhere = self.clone().with("CODEX_HOME", "/dev/null/none");
         let said = nowhere.ask(&["--version"]).ok().filter(|said| said.ok)?;
         let mut words = said.out.split_whitespace();
         let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
@@ -190,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_command_line_can_be_pasted() {
-        let program = Program::new(Path::new("/x/claude"), &[]);
+        let program = Program::new(Path::new("/x/claude"));
         assert_eq!(
             program.line(&["plugin", "add", "/a b/it's", "x@y"]),
             r"claude plugin add '/a b/it'\''s' x@y"
@@ -199,14 +230,14 @@ mod tests {
 
     #[test]
     fn what_a_program_says_is_told_when_it_fails() {
-        let shell = Program::new(Path::new("/bin/sh"), &[("X", Path::new("/y"))]);
+        let shell = Program::new(Path::new("/bin/sh")).with("X", "/y");
         assert_eq!(
             shell.demand(&["-c", "echo $X $GIT_ALLOW_PROTOCOL"]).unwrap().out,
             "/y file\n"
         );
         let error = shell.demand(&["-c", "echo no way >&2; exit 3"]).unwrap_err();
         assert_eq!(error.to_string(), "run `sh -c 'echo no way >&2; exit 3'`: no way");
-        let missing = Program::new(Path::new("/no/such"), &[]).ask(&[]).unwrap_err();
+        let missing = Program::new(Path::new("/no/such")).ask(&[]).unwrap_err();
         assert!(missing.to_string().starts_with("run `such`: "), "{missing}");
     }
 }

@@ -42,6 +42,12 @@ pub(super) fn wanted(place: &Place, host: Host) -> Value {
     hooks_json(host, |hook| command(place, hook, host))
 }
 
+/// The events that a host is asked for, in the order of a session.
+#[must_use]
+pub fn events(host: Host) -> Vec<&'static str> {
+    registration::rows(host).iter().map(|row| row.event).collect()
+}
+
 /// The executable and the host of a command line of ours; `None`: it is not ours.
 #[must_use]
 pub(super) fn ours(command: &str, place: &Place) -> Option<(Hook, Host)> {
@@ -231,6 +237,7 @@ mod tests {
             claude: None,
             codex: None,
             system: PathBuf::from("/"),
+            lends: crate::install::Lends::PathAndHome,
         }
     }
 

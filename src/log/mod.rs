@@ -6,6 +6,7 @@
 //!   open/<session id>            sessions with a turn, task or todos not ended: settlement and resume read only these
 //!   by-host/<host>/<key>         the log session that a host session writes to, also after its live state is gone
 //!   roots  errors.jsonl          hook roots in use; faults
+//!   probed/<host>.json           the last probe that proved a host (see `probe::record`)
 //! ```
 //!
 //! `record` is what a line says, `actions` which tool calls make one, `turns` the turn machine (pure),

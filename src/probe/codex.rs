@@ -50,6 +50,15 @@ fn launch(session: &Session, base_url: &str) -> Launch {
         ])
         .env("CODEX_HOME", home)
         .env("OPENAI_API_KEY", KEY);
+    // With plugins Codex looks its catalogue up, by git and by HTTPS: neither gets anywhere.
+    launch = launch.env("GIT_ALLOW_PROTOCOL", "file");
+    for name in ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"] {
+        launch = launch.env(name, "http://127.0.0.1:9");
+        launch = launch.env(&name.to_ascii_lowercase(), "http://127.0.0.1:9");
+    }
+    for name in ["NO_PROXY", "no_proxy"] {
+        launch = launch.env(name, "127.0.0.1,localhost");
+    }
     for (name, value) in settings {
         launch = launch.args(["-c".to_owned(), format!("{name}={value}")]);
     }

@@ -35,6 +35,26 @@ pub enum ProbeError {
     },
     /// The host's process could not be waited for.
     Wait(io::Error),
+    /// No probe knows this host.
+    NotYet(&'static str),
+    /// A hook's executable is missing.
+    NoHook {
+        /// Which.
+        hook: &'static str,
+        /// Where it should be.
+        folder: PathBuf,
+    },
+    /// The host did not take the hooks.
+    Register {
+        /// The host's name.
+        host: &'static str,
+        /// What it said.
+        said: String,
+    },
+    /// What the hooks kept could not be looked at.
+    Look(String),
+    /// The probe was told to end.
+    Interrupted,
 }
 
 impl fmt::Display for ProbeError {
@@ -50,6 +70,11 @@ impl fmt::Display for ProbeError {
             Self::Listen(error) => write!(f, "open a port on 127.0.0.1 for the stub model: {error}"),
             Self::Start { program, error } => write!(f, "start {}: {error}", program.display()),
             Self::Wait(error) => write!(f, "wait for the host: {error}"),
+            Self::NotYet(host) => write!(f, "{host} cannot be probed yet"),
+            Self::NoHook { hook, folder } => write!(f, "find the hook {hook} in {}", folder.display()),
+            Self::Register { host, said } => write!(f, "install the hooks in {host}: {said}"),
+            Self::Look(why) => f.write_str(why),
+            Self::Interrupted => f.write_str("finish: it was interrupted"),
         }
     }
 }

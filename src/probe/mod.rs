@@ -11,7 +11,8 @@
 //! | a wire format | `anthropic.rs`, `openai_responses.rs`, `gemini.rs`, behind the trait in `wire.rs` |
 //! | how bytes travel, what is recorded | `http.rs` (one request, one reply), `server.rs`, `request.rs` |
 //! | how a host is started | `claude_code.rs`, `codex.rs`, `gemini_cli.rs`: one constant each, of the type in `driver.rs` |
-//! | how a session runs and ends | `runner.rs` (what to run), `running.rs` (its process), `capture.rs` (its output) |
+//! | what `bookend probe` proves, and how it is seen | `proof.rs`, `sessions.rs` (which sessions), `register.rs` (the installation), `seen.rs` (what the hooks left), `record.rs` (what is remembered) |
+//! | how a session runs and ends | `runner.rs` (what to run), `running.rs` (its process), `capture.rs` (its output), `outcome.rs` (its end) |
 
 mod act;
 mod anthropic;
@@ -24,11 +25,17 @@ mod gemini;
 mod gemini_cli;
 mod http;
 mod openai_responses;
+mod outcome;
+mod proof;
+pub mod record;
+mod register;
 mod request;
 mod runner;
 mod running;
 mod script;
+mod seen;
 mod server;
+mod sessions;
 mod step;
 mod turn;
 mod wire;
@@ -39,9 +46,12 @@ pub use codex::CODEX;
 pub use driver::{Driver, Launch};
 pub use error::ProbeError;
 pub use gemini_cli::GEMINI_CLI;
+pub use outcome::Outcome;
+pub use proof::{EventProof, PROBED, Probe, Proof, driver};
 pub use request::{Kind, Request};
 pub use runner::Session;
-pub use running::{Outcome, Running, wait_until};
+pub use running::{Running, wait_until};
 pub use script::Script;
+pub use seen::TurnEnd;
 pub use server::Server;
 pub use step::UnknownStep;

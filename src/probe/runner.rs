@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use super::driver::{Driver, Launch};
 use super::error::ProbeError;
-use super::running::{Outcome, Running};
+use super::outcome::Outcome;
+use super::running::Running;
 use super::script::Script;
 use super::server::Server;
 
@@ -33,6 +34,7 @@ pub struct Session {
     pub(super) resume: bool,
     pub(super) args: Vec<OsString>,
     pub(super) path: OsString,
+    command: Option<Vec<OsString>>,
     env: Vec<(OsString, OsString)>,
     script: String,
     subagent: Option<String>,
@@ -57,6 +59,7 @@ impl Session {
             resume: false,
             args: Vec::new(),
             path: SYSTEM_PATH.into(),
+            command: None,
             env: Vec::new(),
             script: "bash write agent wait text:all_done".to_owned(),
             subagent: None,
@@ -112,6 +115,12 @@ impl Session {
         self
     }
 
+    /// No conversation: the host runs with these arguments alone, in the environment of one.
+    pub fn command<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.command = Some(args.into_iter().map(|arg| arg.as_ref().to_owned()).collect());
+        self
+    }
+
     /// The PATH that the host and its tools get (the system's folders): a host that is a script needs its interpreter.
     pub fn path(mut self, path: impl AsRef<OsStr>) -> Self {
         path.as_ref().clone_into(&mut self.path);
@@ -157,7 +166,7 @@ impl Session {
         let server = Server::start(script).map_err(ProbeError::Listen)?;
         let launch = (self.driver.launch)(self, &server.base_url());
         let launch = Launch {
-            args: launch.args,
+            args: self.command.clone().unwrap_or(launch.args),
             env: [self.base_env(), launch.env, self.env.clone()].concat(),
         };
         Running::start(&self.program, &self.project, launch, server, self.timeout)

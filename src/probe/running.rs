@@ -15,40 +15,13 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use super::capture::Capture;
 use super::driver::Launch;
 use super::error::ProbeError;
-use super::request::{Request, containing};
+use super::outcome::Outcome;
 use super::server::Server;
 
 const POLL: Duration = Duration::from_millis(10);
 const GRACE: Duration = Duration::from_secs(2);
 /// Hooks that the host does not wait for, and the rest of its output, get this much time after its end.
 const SETTLE: Duration = Duration::from_millis(300);
-
-/// How a session ended.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The exit code; none when a signal ended the host.
-    pub rc: Option<i32>,
-    /// The signal that ended the host.
-    pub signal: Option<i32>,
-    /// The host did not end in time and was ended.
-    pub timed_out: bool,
-    /// From its start to its end.
-    pub elapsed: Duration,
-    /// At most 64 MB, invalid UTF-8 replaced.
-    pub stdout: String,
-    /// At most 64 MB, invalid UTF-8 replaced.
-    pub stderr: String,
-    /// Every request that the stub model got.
-    pub requests: Vec<Request>,
-}
-
-impl Outcome {
-    /// The numbers of the model requests in whose body a string contains `text`.
-    #[must_use]
-    pub fn model_requests_containing(&self, text: &str) -> Vec<usize> {
-        containing(&self.requests, text)
-    }
-}
 
 /// A host that runs. Dropping it ends its process group.
 #[derive(Debug)]
@@ -131,12 +104,11 @@ impl Running {
     pub fn kill(mut self) -> Result<Outcome, ProbeError> {
         self.child.kill().map_err(ProbeError::Wait)?;
         let ended = self.wait_for_the_end(Instant::now() + GRACE);
-        thread::sleep(SETTLE);
-        self.signal_group(Signal::KILL);
         self.outcome(!ended)
     }
 
-    /// Waits for the host's end, or ends it when its time is up.
+    /// Waits for the host's end, or ends it when its time is up. Whatever of its process group is left 300 ms later is
+    /// ended too.
     ///
     /// # Errors
     /// The process could not be waited for.
@@ -150,8 +122,9 @@ impl Running {
 
     fn outcome(&mut self, timed_out: bool) -> Result<Outcome, ProbeError> {
         let elapsed = self.began.elapsed();
-        // Hooks that the host did not wait for finish here.
+        // Hooks that the host did not wait for finish here; nothing of it stays.
         thread::sleep(SETTLE);
+        self.signal_group(Signal::KILL);
         let (stdout, stderr) = (self.stdout.text(SETTLE), self.stderr.text(SETTLE));
         let status = self.child.wait().map_err(ProbeError::Wait)?;
         // Reaped: from here on the number may be another's.
@@ -261,6 +234,15 @@ mod tests {
         assert!(outcome.timed_out && began.elapsed() < Duration::from_secs(10));
         assert_eq!(outcome.signal, Some(9));
         assert!(gone(&outcome.stdout), "{}", outcome.stdout);
+    }
+
+    #[test]
+    fn nothing_of_a_host_that_ended_by_itself_stays() {
+        let scratch = tempfile::tempdir().unwrap();
+        let outcome = session(&scratch, "sleep 72 >/dev/null 2>&1 & echo $!")
+            .run()
+            .unwrap();
+        assert!(outcome.rc == Some(0) && gone(&outcome.stdout), "{outcome:?}");
     }
 
     #[test]

@@ -83,6 +83,14 @@ impl Server {
             .count()
     }
 
+    /// Whether a request was answered, or is being answered, by this step of the script.
+    #[must_use]
+    pub fn has_reached(&self, step: &str) -> bool {
+        lock(&self.shared.requests)
+            .iter()
+            .any(|request| request.step == step)
+    }
+
     /// The numbers of the model requests in whose body a string contains `text`.
     #[must_use]
     pub fn model_requests_containing(&self, text: &str) -> Vec<usize> {

@@ -90,7 +90,17 @@ fn help_has_examples_and_every_variable_and_wrong_usage_is_two() {
     );
     assert!(text_of(&lab, &["--version"]).starts_with("bookend "));
     for verb in [
-        "sessions", "show", "events", "resume", "prune", "doctor", "hook", "demo",
+        "install",
+        "uninstall",
+        "sessions",
+        "show",
+        "events",
+        "resume",
+        "probe",
+        "prune",
+        "doctor",
+        "hook",
+        "demo",
     ] {
         assert!(text_of(&lab, &[verb, "--help"]).contains("--json: "), "{verb}");
     }

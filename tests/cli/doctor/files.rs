@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{codes, found, of_level, one, touch, used};
+use super::{codes, found, of_level, one, said, touch, used};
 use crate::harness::Lab;
 
 fn journal(lab: &Lab) -> PathBuf {
@@ -236,11 +236,7 @@ fn faults_of_the_last_day_are_counted_and_pass_when_a_hook_runs_well() {
     assert!(
         finding["what"].as_str().unwrap().contains("mode is 755") && finding["subject"] == "UserPromptSubmit"
     );
-    assert_eq!(
-        lab.bookend(&["doctor", "--fix"]).code,
-        Some(0),
-        "it is said once, and mended"
-    );
+    assert_eq!(said(&lab, &["--fix"]).0, Some(0), "it is said once, and mended");
 }
 
 #[test]
@@ -294,7 +290,7 @@ fn of_many_sessions_the_newest_are_looked_at_and_it_says_how_many() {
     assert_eq!(report["findings"], json!([]), "the broken one is the oldest");
     let data = &report["stores"][1];
     assert_eq!((&data["sessions"], &data["lookedAt"]), (&json!(251), &json!(200)));
-    assert!(super::text_of(&lab, &["doctor"]).contains("251, the newest 200 looked at"));
+    assert!(said(&lab, &[]).1.contains("251, the newest 200 looked at"));
     touch(
         &lab.data_dir().join("log/ClaudeCode-20200101T000000Z-7/log.jsonl"),
         0,

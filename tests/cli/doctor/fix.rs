@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{chmod, codes, found, mode, of_level, one, picture, touch, used};
+use super::{chmod, codes, doctor, found, mode, of_level, one, picture, report_of, said, touch, used};
 use crate::harness::Lab;
 
 fn open_dir(lab: &Lab) -> PathBuf {
@@ -13,14 +13,7 @@ fn open_dir(lab: &Lab) -> PathBuf {
 
 /// Runs `doctor --fix`.
 fn fix(lab: &Lab, json: bool) -> (Option<i32>, String) {
-    let arguments: &[&str] = if json {
-        &["doctor", "--fix", "--json"]
-    } else {
-        &["doctor", "--fix"]
-    };
-    let answer = lab.bookend(arguments);
-    assert_eq!(answer.stderr, "", "{answer:?}");
-    (answer.code, answer.stdout)
+    said(lab, if json { &["--fix", "--json"] } else { &["--fix"] })
 }
 
 #[test]
@@ -134,7 +127,7 @@ fn entries_that_point_to_nothing_are_removed_and_no_others() {
     );
     assert_eq!(one(&report, "by-host-dangling")["level"], "note");
     let (code, said) = fix(&lab, true);
-    let after: Value = serde_json::from_str(&said).unwrap();
+    let after = report_of(&said);
     assert_eq!((code, &after["findings"]), (Some(0), &json!([])), "{after:#}");
     let mended = after["mended"].as_array().unwrap();
     assert!(
@@ -201,12 +194,8 @@ fn what_is_not_ours_is_never_touched() {
         picture(&lab.data_dir()),
         picture(&hostile),
     ];
-    let mut command = lab.command(env!("CARGO_BIN_EXE_bookend"));
-    let output = command
-        .args(["doctor", "--fix"])
-        .env("MAESTRO_HOOKS_DIR", &hostile)
-        .output()
-        .unwrap();
+    let mut command = doctor(&lab, &["--fix"]);
+    let output = command.env("MAESTRO_HOOKS_DIR", &hostile).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let (code, said) = fix(&lab, false);
     assert!(code == Some(0) && said.contains("mine.txt"), "{said}");

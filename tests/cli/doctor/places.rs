@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::{chmod, codes, found, installed, mode, of_level, one, picture, used};
+use super::{chmod, codes, doctor, found, installed, mode, of_level, one, picture, used};
 use crate::harness::{Answer, Lab};
 
 /// Another user than root and than whoever runs the tests.
@@ -244,12 +244,8 @@ fn a_root_whose_name_is_no_text_can_be_printed() {
     use std::os::unix::ffi::OsStrExt;
     let lab = Lab::new();
     let odd = lab.path("").join(std::ffi::OsStr::from_bytes(b"h\xFFooks"));
-    let mut command = lab.command(env!("CARGO_BIN_EXE_bookend"));
-    let output = command
-        .args(["doctor", "--json"])
-        .env("MAESTRO_HOOKS_DIR", &odd)
-        .output()
-        .unwrap();
+    let mut command = doctor(&lab, &["--json"]);
+    let output = command.env("MAESTRO_HOOKS_DIR", &odd).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
@@ -277,7 +273,11 @@ fn a_store_that_cannot_be_written_is_found_and_opened_again_if_it_is_ours() {
     let (hooks, data) = (own("n-hooks", 0o500), own("n-data", 0o500));
     let run = |arguments: &[&str], hooks: &Path| {
         let mut command = lab.command(bin.join("bookend").to_str().unwrap());
-        let command = command.args(arguments).uid(NOBODY).gid(NOBODY);
+        let command = command
+            .args(arguments)
+            .env("PATH", "/nowhere")
+            .uid(NOBODY)
+            .gid(NOBODY);
         let command = command
             .env("MAESTRO_HOOKS_DIR", hooks)
             .env("BOOKEND_DATA_DIR", &data);
