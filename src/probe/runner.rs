@@ -9,6 +9,7 @@ use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::driver::{Driver, Launch};
@@ -18,6 +19,8 @@ use super::script::Script;
 use super::server::Server;
 
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// A port of loopback that nobody serves.
+const NO_MODEL: &str = "http://127.0.0.1:9";
 
 /// One session to run. Made for a scratch folder, then given what differs from the defaults.
 #[derive(Debug, Clone)]
@@ -31,6 +34,7 @@ pub struct Session {
     pub(super) prompt: String,
     pub(super) plugin_dir: Option<PathBuf>,
     pub(super) resume: bool,
+    pub(super) trust_all_hooks: bool,
     pub(super) args: Vec<OsString>,
     pub(super) path: OsString,
     env: Vec<(OsString, OsString)>,
@@ -55,6 +59,7 @@ impl Session {
             prompt: "Add a price column to the orders page".to_owned(),
             plugin_dir: None,
             resume: false,
+            trust_all_hooks: true,
             args: Vec::new(),
             path: SYSTEM_PATH.into(),
             env: Vec::new(),
@@ -97,6 +102,12 @@ impl Session {
     /// Continues the last session of this HOME and project.
     pub fn resume(mut self) -> Self {
         self.resume = true;
+        self
+    }
+
+    /// Runs only the hooks that the user has trusted, where the host asks for that (Codex); else all of them run.
+    pub fn only_trusted_hooks(mut self) -> Self {
+        self.trust_all_hooks = false;
         self
     }
 
@@ -155,12 +166,30 @@ impl Session {
             script = script.subagent(steps)?;
         }
         let server = Server::start(script).map_err(ProbeError::Listen)?;
-        let launch = (self.driver.launch)(self, &server.base_url());
-        let launch = Launch {
+        let launch = self.launch(&server.base_url());
+        Running::start(&self.program, &self.project, launch, server, self.timeout)
+    }
+
+    /// One of the host's own commands (that installs a plugin, say), in the session's HOME, project and environment. No
+    /// model is behind it. The folders are made by [`Session::prepare`].
+    #[must_use]
+    pub fn host_command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(args)
+            .env_clear()
+            .envs(self.launch(NO_MODEL).env)
+            .current_dir(&self.project)
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn launch(&self, base_url: &str) -> Launch {
+        let launch = (self.driver.launch)(self, base_url);
+        Launch {
             args: launch.args,
             env: [self.base_env(), launch.env, self.env.clone()].concat(),
-        };
-        Running::start(&self.program, &self.project, launch, server, self.timeout)
+        }
     }
 
     /// Makes the session's folders and the files that the host needs in its HOME, so that something can be installed
