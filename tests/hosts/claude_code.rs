@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::expect_used,
-    clippy::indexing_slicing,
     reason = "a test stops at the first surprise; its helpers are tests too"
 )]
 
@@ -11,7 +10,7 @@ use std::time::Duration;
 use bookend::probe::{CLAUDE_CODE, Kind, Outcome};
 use serde_json::{Value, json};
 
-use super::lab::{Lab, told};
+use super::lab::{Lab, list, only_turn, told};
 
 const PROMPT: &str = "Add a price column to the orders page\nand keep the layout";
 const FIRST_LINE: &str = "Add a price column to the orders page";
@@ -260,16 +259,6 @@ fn a_subagents_limit_tells_the_model_to_wait() {
 /// What the host printed at its end.
 fn answer(outcome: &Outcome) -> Value {
     serde_json::from_str(&outcome.stdout).expect("one JSON document")
-}
-
-fn list<'v>(value: &'v Value, member: &str) -> &'v [Value] {
-    value[member].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn only_turn(log: &Value) -> &Value {
-    let turns = list(log, "turns");
-    assert_eq!(turns.len(), 1, "{log:#}");
-    &turns[0]
 }
 
 fn ends_with(value: &Value, end: &str) -> bool {

@@ -1,11 +1,12 @@
-//! A scratch machine for one test: HOME, project, data and hook root of its own, and the plugin as it is assembled for
-//! a host. Its folders have a space in their names, on purpose.
+//! A scratch machine for one test: HOME, project, data and hook root of its own, and Bookend's hooks registered with the
+//! host. Its folders have a space in their names, on purpose.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     reason = "a test reads its environment, makes its own folders, says why it is skipped, and stops at the first surprise"
 )]
@@ -15,11 +16,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use bookend::host::Host;
+use bookend::hosts::registration;
 use bookend::probe::{Driver, Outcome, Session};
 use serde_json::{Value, json};
 
 /// Holds no bookend; what the tests call is named by its full path.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+const PLUGIN: &str = "a plugin";
 const HOOKS: [&str; 5] = [
     "session-start",
     "turn-start",
@@ -36,7 +40,7 @@ pub(super) struct Lab {
 }
 
 impl Lab {
-    /// A machine with this host and Bookend's plugin; `None` (and a word on stdout) where the host is not installed.
+    /// A machine with this host and Bookend's hooks; `None` (and a word on stdout) where the host is not installed.
     /// `variable` may name the host's program.
     pub(super) fn with(driver: Driver, variable: &str) -> Option<Self> {
         let program = match driver.find(env::var_os(variable).as_deref(), env::var_os("PATH").as_deref()) {
@@ -55,14 +59,17 @@ impl Lab {
             program,
             scratch,
         };
-        lab.assemble_plugin();
+        match driver.name {
+            "codex" => lab.register_with_codex(),
+            _ => lab.assemble_plugin(),
+        }
         Some(lab)
     }
 
-    /// A session of the host with the plugin loaded.
+    /// A session of the host with the hooks registered.
     pub(super) fn session(&self) -> Session {
         let session = Session::new(self.driver, &self.program, self.scratch.path());
-        let session = session.plugin_dir(&self.folder("a plugin"));
+        let session = session.plugin_dir(&self.folder(PLUGIN));
         self.stores()
             .into_iter()
             .fold(session, |session, (name, folder)| session.env(name, folder))
@@ -118,14 +125,48 @@ impl Lab {
         self.scratch.path().join(name)
     }
 
-    fn assemble_plugin(&self) {
-        let plugin = self.folder("a plugin");
-        for folder in [".claude-plugin", "hooks", "bin"] {
+    /// Codex: a folder that is marketplace and plugin at once, added with Codex's own commands; the executables stay where
+    /// they were built.
+    fn register_with_codex(&self) {
+        let plugin = self.folder(PLUGIN);
+        Self::write_manifest(&plugin);
+        let listed = json!({"name": "bookend", "source": "./", "description": "under test"});
+        let market =
+            json!({"name": "bookend", "owner": {"name": "The Bookend authors"}, "plugins": [listed]});
+        fs::write(plugin.join(".claude-plugin/marketplace.json"), market.to_string()).unwrap();
+        let built = Path::new(env!("CARGO_BIN_EXE_stop")).parent().unwrap();
+        let hooks = registration::hooks_json(Host::Codex, |hook| {
+            let executable = built.join(format!("{}{}", hook.name(), env::consts::EXE_SUFFIX));
+            registration::command_line(executable.to_str().unwrap(), Host::Codex)
+        });
+        fs::write(plugin.join("hooks/hooks.json"), hooks.to_string()).unwrap();
+
+        let session = self.session();
+        session.prepare().unwrap();
+        let folder = plugin.to_str().unwrap();
+        for arguments in [
+            ["plugin", "marketplace", "add", folder].as_slice(),
+            &["plugin", "add", "bookend@bookend"],
+        ] {
+            let output = session.host_command(arguments).output().expect("start Codex");
+            assert!(output.status.success(), "codex {arguments:?}: {output:?}");
+        }
+    }
+
+    fn write_manifest(plugin: &Path) {
+        for folder in [".claude-plugin", "hooks"] {
             fs::create_dir_all(plugin.join(folder)).unwrap();
         }
         let manifest =
             json!({"name": "bookend", "version": env!("CARGO_PKG_VERSION"), "description": "under test"});
         fs::write(plugin.join(".claude-plugin/plugin.json"), manifest.to_string()).unwrap();
+    }
+
+    /// Claude Code: the plugin as `install.sh` assembles it.
+    fn assemble_plugin(&self) {
+        let plugin = self.folder(PLUGIN);
+        Self::write_manifest(&plugin);
+        fs::create_dir_all(plugin.join("bin")).unwrap();
         let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
         fs::copy(
             repository.join("hooks/hooks.json"),
@@ -138,6 +179,18 @@ impl Lab {
             fs::copy(built.join(&name), plugin.join("bin").join(&name)).unwrap();
         }
     }
+}
+
+/// A list of a document; empty where it has none.
+pub(super) fn list<'v>(value: &'v Value, member: &str) -> &'v [Value] {
+    value[member].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The turn of a log that has one.
+pub(super) fn only_turn(log: &Value) -> &Value {
+    let turns = list(log, "turns");
+    assert_eq!(turns.len(), 1, "{log:#}");
+    &turns[0]
 }
 
 /// What a session did, in a few lines, for the message of a test that failed.
