@@ -151,6 +151,11 @@ fn a_model_limit_that_no_hook_tells_of_still_ends_the_turn() {
         .run()
         .unwrap();
     assert_eq!(outcome.rc, Some(1), "{}", told(&outcome));
+    assert!(
+        lab.kept().contains(r#""kind":"turn.presumed""#),
+        "by the hook, before anybody looks: {}",
+        lab.kept()
+    );
 
     let show = lab.bookend(&["show", "--json"]);
     let expected = json!({"SessionStart": 1, "UserPromptSubmit": 1, "PostToolUse": 1, "SessionEnd": 1});
