@@ -605,6 +605,21 @@ fn continue_after_a_limit_gets_the_brief() {
 }
 
 #[test]
+fn continue_right_after_a_resume_that_told_the_brief_does_not_tell_it_again() {
+    let lab = Lab::new();
+    for talk in [lab.claude("s1"), lab.codex("c1")] {
+        talk.prompt("p1", "Fix the cart");
+        talk.end("other");
+        assert_eq!(first(&talk.start("resume")), "Resuming: Fix the cart");
+        assert_eq!(talk.prompt("p2", "continue").context(), "");
+        talk.end("other");
+        // Not told at the start: told at the prompt.
+        assert_none(&talk.env("BOOKEND_RESUME", "off").start("resume"), "off");
+        assert_eq!(first(&talk.prompt("p3", "continue")), "Resuming: Fix the cart");
+    }
+}
+
+#[test]
 fn continue_is_no_brief_for_another_session() {
     let lab = Lab::new();
     crashed(&lab, "s1");

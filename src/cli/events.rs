@@ -56,6 +56,7 @@ impl From<Answered> for AnswerJson {
             context,
             notices,
             told,
+            brief: _,
             denied,
         } = answered;
         Self {

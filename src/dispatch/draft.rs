@@ -16,7 +16,7 @@ use crate::log::record::{Body, prompt_hash};
 use crate::log::turns::Mark;
 use crate::redact::Redacted;
 use crate::reply::{MAX_CONTEXT, Reply, Verdict};
-use crate::task::{Task, Todo, Todos};
+use crate::task::{Task, Todo, Todos, limit};
 
 /// What the durable store says in place of a task's description when it is to keep no prompt.
 const PROMPT_NOT_KEPT: &str = "a task whose prompt is not kept";
@@ -201,7 +201,7 @@ pub(super) fn reply(event: &Event, plan: &Plan, after: &State) -> Reply {
 }
 
 /// How it was answered, for the journal.
-pub(super) fn answered(reply: &Reply, after: &State, told: bool) -> Answered {
+pub(super) fn answered(reply: &Reply, plan: &Plan, after: &State) -> Answered {
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     Answered {
         context: reply.context.as_ref().map_or(0, |c| count(c.chars().count())),
@@ -210,7 +210,8 @@ pub(super) fn answered(reply: &Reply, after: &State, told: bool) -> Answered {
         } else {
             0
         },
-        told,
+        told: plan.context.as_deref() == Some(limit::WAIT) && reply.context.is_some(),
+        brief: plan.brief && reply.context.is_some(),
         denied: match &reply.verdict {
             Verdict::Allow => None,
             Verdict::Deny(why) | Verdict::Block(why) => Some(Redacted::new(why)),

@@ -18,7 +18,6 @@ use crate::log::ledger::{Caught, Ledger, NoLedger};
 use crate::log::record::{Body, By, Record};
 use crate::redact::Redacted;
 use crate::reply::{Reply, Verdict};
-use crate::task::limit;
 
 /// A turn that begins behind a journal tail longer than this, in bytes, begins with a checkpoint: all its
 /// hooks would read that tail.
@@ -105,11 +104,10 @@ pub(super) fn take(
         // What nobody hears is not said: notices wait for the next event.
         Reply::nothing()
     };
-    let told = plan.context.as_deref() == Some(limit::WAIT) && reply.context.is_some();
     entry.marks.splice(0..0, caught.marks);
     entry.caught = caught.bodies;
     entry.log = log.filter(|l| session.state.log.as_ref() != Some(l));
-    entry.answered = answered(&reply, &after, told);
+    entry.answered = answered(&reply, &plan, &after);
     entry.us = watch.micros();
     let problems = std::mem::take(&mut session.problems)
         .into_iter()

@@ -67,6 +67,8 @@ pub struct Plan {
     pub aliases: Vec<Mark>,
     /// What the model is told.
     pub context: Option<String>,
+    /// That holds the brief about the task in hand.
+    pub brief: bool,
     /// The prompt is one that was sent before.
     pub resend: bool,
     /// What is taken over from another session.

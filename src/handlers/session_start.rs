@@ -41,7 +41,9 @@ pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {
         }
     };
     let log = context.log.map(|id| format!("Session log: {id}"));
-    let lines: Vec<String> = brief.filter(|_| wanted).into_iter().chain(log).collect();
+    let brief = brief.filter(|_| wanted);
+    plan.brief = brief.is_some();
+    let lines: Vec<String> = brief.into_iter().chain(log).collect();
     plan.context = (!lines.is_empty()).then(|| lines.join("\n"));
     plan
 }

@@ -33,7 +33,8 @@ pub(super) fn handle(context: &Context<'_>, text: &Redacted, origin: Origin) -> 
         .turns
         .last()
         .is_some_and(|t| matches!(t.status, Status::Failed { .. } | Status::InProgress));
-    if state.compacted || (stopped && says_go_on(text.as_str())) {
+    // The session may have gone on just now, and the model been told then.
+    if state.compacted || (stopped && !state.briefed && says_go_on(text.as_str())) {
         plan.context = session_start::own_brief_as(context, why);
     }
     plan

@@ -2,7 +2,8 @@
 //!
 //! There is no failed-tool event and no exit code: a failed command is a `PostToolUse` with its output, so
 //! only a patch, whose answer begins with `Exit code: N`, can be told to have failed. A model limit fires
-//! nothing. Any key that its output schema lacks fails the whole answer (`tests/payloads/codex/schema`).
+//! nothing; a subagent that met one, that the model interrupted or that outlives the script has no
+//! `SubagentStop`. Any key that the output schema lacks fails the whole answer (`tests/payloads/codex/schema`).
 //! Subagent events carry the root's session id and the subagent's own turn id. No variable names Codex.
 
 use serde_json::Value;

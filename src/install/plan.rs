@@ -178,7 +178,7 @@ pub fn plan_unplaced(place: &Place, host: Host, goal: Goal) -> Result<Plan, Inst
         .into_iter()
         .map(|part| root.join(part))
         .collect();
-    Ok(Plan {
+    let mut plan = Plan {
         goal,
         survey,
         means,
@@ -186,7 +186,11 @@ pub fn plan_unplaced(place: &Place, host: Host, goal: Goal) -> Result<Plan, Inst
         differing,
         edits,
         commands,
-    })
+    };
+    if goal == Goal::Installed && plan.is_done() {
+        plan.commands.clear();
+    }
+    Ok(plan)
 }
 
 /// What has to be there before anything is registered.

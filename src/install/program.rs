@@ -13,23 +13,15 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::error::InstallError;
 use super::place::{FoundHost, Lends, Place};
 use crate::host::Host;
-use crate::probe::{Capture, wait_until};
+use crate::probe::{Capture, OFFLINE, wait_until};
 
 /// A host that needs longer is stuck.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Its output is there by then.
 const SETTLE: Duration = Duration::from_millis(500);
 
-/// Nothing that we ask for needs the network. With plugins enabled Codex 0.171.0 asks a catalogue for news by
-/// git and by HTTPS (seen); both end here. The rest is Claude Code's own switches.
-const QUIET: [(&str, &str); 12] = [
-    ("GIT_ALLOW_PROTOCOL", "file"),
-    ("HTTPS_PROXY", "http://127.0.0.1:9"),
-    ("HTTP_PROXY", "http://127.0.0.1:9"),
-    ("ALL_PROXY", "http://127.0.0.1:9"),
-    ("https_proxy", "http://127.0.0.1:9"),
-    ("http_proxy", "http://127.0.0.1:9"),
-    ("all_proxy", "http://127.0.0.1:9"),
+/// Claude Code's own switches, and that nobody wants colour.
+const QUIET: [(&str, &str); 5] = [
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("DISABLE_TELEMETRY", "1"),
     ("DISABLE_ERROR_REPORTING", "1"),
@@ -120,7 +112,7 @@ impl Program {
         if self.bare {
             command.env_clear();
         }
-        command.args(arguments).envs(QUIET);
+        command.args(arguments).envs(OFFLINE).envs(QUIET);
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         // A host in a terminal of its own could ask something there.
         command.env("TERM", "dumb").current_dir(folder).process_group(0);

@@ -276,6 +276,7 @@ impl State {
     }
 
     fn answered(&mut self, entry: &Entry) {
+        self.briefed = entry.answered.brief;
         let shown = usize::try_from(entry.answered.notices)
             .unwrap_or(0)
             .min(self.notices.len());

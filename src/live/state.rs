@@ -88,6 +88,9 @@ pub struct Answered {
     /// The model was told to wait for a limit.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
+    /// The model was given the brief about the task in hand, at a session start.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub brief: bool,
     /// Denied or blocked, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub denied: Option<Redacted>,
@@ -164,6 +167,8 @@ pub struct State {
     pub host_prompt: Option<HostPrompt>,
     /// The context was compacted and no event of the host will say so.
     pub compacted: bool,
+    /// The last event was a session start that gave the model the brief.
+    pub briefed: bool,
     /// Files changed in the latest turn.
     pub turn_files: Vec<Redacted>,
     /// The latest faults of ours.
@@ -263,6 +268,7 @@ impl Default for State {
             notices: Vec::new(),
             host_prompt: None,
             compacted: false,
+            briefed: false,
             turn_files: Vec::new(),
             faults: VecDeque::new(),
             seen: Seen::default(),

@@ -38,9 +38,6 @@ fn launch(session: &Session, base_url: &str) -> Launch {
     ] {
         launch = launch.env(quiet, "1");
     }
-    if let Some(folder) = &session.plugin_dir {
-        launch = launch.args(["--plugin-dir".as_ref(), folder.as_os_str()]);
-    }
     if session.resume {
         launch = launch.args(["--continue"]);
     }

@@ -1,8 +1,8 @@
 //! Codex CLI, headless (`codex exec`): `-c` overrides and environment only.
 //!
 //! Seen with 0.171.0: the only requests are `POST /v1/responses`. Hooks: those of `$HOME/.codex` (a plugin installed
-//! there needs `$HOME/.codex/plugins`), run without the trust question. A rejected model call ends the session with exit
-//! code 1. Add `-c model_auto_compact_token_limit=30000` for a session that compacts by itself (steps with `!`).
+//! there needs `$HOME/.codex/plugins`) that are trusted there. A rejected model call ends the session with exit code 1. Add
+//! `-c model_auto_compact_token_limit=30000` for a session that compacts by itself (steps with `!`).
 
 use serde_json::json;
 
@@ -43,22 +43,9 @@ fn launch(session: &Session, base_url: &str) -> Launch {
     };
     let mut launch = Launch::default()
         .args(verb)
-        .args([
-            "--json",
-            "--skip-git-repo-check",
-            "--dangerously-bypass-hook-trust",
-        ])
+        .args(["--json", "--skip-git-repo-check"])
         .env("CODEX_HOME", home)
         .env("OPENAI_API_KEY", KEY);
-    // With plugins Codex looks its catalogue up, by git and by HTTPS: neither gets anywhere.
-    launch = launch.env("GIT_ALLOW_PROTOCOL", "file");
-    for name in ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"] {
-        launch = launch.env(name, "http://127.0.0.1:9");
-        launch = launch.env(&name.to_ascii_lowercase(), "http://127.0.0.1:9");
-    }
-    for name in ["NO_PROXY", "no_proxy"] {
-        launch = launch.env(name, "127.0.0.1,localhost");
-    }
     for (name, value) in settings {
         launch = launch.args(["-c".to_owned(), format!("{name}={value}")]);
     }

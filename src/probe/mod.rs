@@ -10,6 +10,7 @@
 //! | what a request means, how tools are named | `turn.rs` |
 //! | a wire format | `anthropic.rs`, `openai_responses.rs`, `gemini.rs`, behind the trait in `wire.rs` |
 //! | how bytes travel, what is recorded | `http.rs` (one request, one reply), `server.rs`, `request.rs` |
+//! | what keeps a host on this machine | `offline.rs` |
 //! | how a host is started | `claude_code.rs`, `codex.rs`, `gemini_cli.rs`: one constant each, of the type in `driver.rs` |
 //! | what `bookend probe` proves, and how it is seen | `proof.rs`, `sessions.rs` (which sessions), `register.rs` (the installation), `seen.rs` (what the hooks left), `record.rs` (what is remembered) |
 //! | how a session runs and ends | `runner.rs` (what to run), `running.rs` (its process), `capture.rs` (its output), `outcome.rs` (its end) |
@@ -24,6 +25,7 @@ mod error;
 mod gemini;
 mod gemini_cli;
 mod http;
+mod offline;
 mod openai_responses;
 mod outcome;
 mod proof;
@@ -46,6 +48,7 @@ pub use codex::CODEX;
 pub use driver::{Driver, Launch};
 pub use error::ProbeError;
 pub use gemini_cli::GEMINI_CLI;
+pub use offline::OFFLINE;
 pub use outcome::Outcome;
 pub use proof::{EventProof, PROBED, Probe, Proof, driver};
 pub use request::{Kind, Request};

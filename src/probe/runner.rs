@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use super::driver::{Driver, Launch};
 use super::error::ProbeError;
+use super::offline::OFFLINE;
 use super::outcome::Outcome;
 use super::running::Running;
 use super::script::Script;
@@ -30,7 +31,6 @@ pub struct Session {
     pub(super) project: PathBuf,
     pub(super) tmp: PathBuf,
     pub(super) prompt: String,
-    pub(super) plugin_dir: Option<PathBuf>,
     pub(super) resume: bool,
     pub(super) args: Vec<OsString>,
     pub(super) path: OsString,
@@ -55,7 +55,6 @@ impl Session {
             project: scratch.join("project"),
             tmp: scratch.join("tmp"),
             prompt: "Add a price column to the orders page".to_owned(),
-            plugin_dir: None,
             resume: false,
             args: Vec::new(),
             path: SYSTEM_PATH.into(),
@@ -88,12 +87,6 @@ impl Session {
     /// The project folder, when it is not the one in the scratch folder.
     pub fn project(mut self, project: &Path) -> Self {
         self.project = std::path::absolute(project).unwrap_or_else(|_| project.to_owned());
-        self
-    }
-
-    /// A plugin to load for this session.
-    pub fn plugin_dir(mut self, folder: &Path) -> Self {
-        self.plugin_dir = Some(folder.to_owned());
         self
     }
 
@@ -164,12 +157,16 @@ impl Session {
             script = script.subagent(steps)?;
         }
         let server = Server::start(script).map_err(ProbeError::Listen)?;
-        let launch = (self.driver.launch)(self, &server.base_url());
-        let launch = Launch {
+        let launch = self.launch(&server.base_url());
+        Running::start(&self.program, &self.project, launch, server, self.timeout)
+    }
+
+    fn launch(&self, base_url: &str) -> Launch {
+        let launch = (self.driver.launch)(self, base_url);
+        Launch {
             args: self.command.clone().unwrap_or(launch.args),
             env: [self.base_env(), launch.env, self.env.clone()].concat(),
-        };
-        Running::start(&self.program, &self.project, launch, server, self.timeout)
+        }
     }
 
     /// Makes the session's folders and the files that the host needs in its HOME, so that something can be installed
@@ -199,7 +196,11 @@ impl Session {
             .env("PATH", &self.path)
             .env("HOME", &self.home)
             .env("TMPDIR", &self.tmp);
-        base.env("TERM", "dumb").env("LANG", "C.UTF-8").env
+        let base = base.env("TERM", "dumb").env("LANG", "C.UTF-8");
+        OFFLINE
+            .iter()
+            .fold(base, |base, (name, value)| base.env(name, value))
+            .env
     }
 }
 

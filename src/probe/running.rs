@@ -1,8 +1,9 @@
 //! A host while it runs: its process group, its output, its end.
 //!
-//! The host leads a process group of its own, and only that group is ever signalled: TERM, then KILL after two seconds. The
-//! host stays a zombie until it is reaped here, last, so its pid cannot have become another's. Output is read by two
-//! threads; they are not waited for long, since a process that outlives the host may hold the pipe open.
+//! The host leads a process group of its own, and only that group is ever signalled: TERM, then KILL after two seconds (a
+//! crash and a Ctrl-C are played to its leader alone). The host stays a zombie until it is reaped here, last, so its pid
+//! cannot have become another's. Output is read by two threads; they are not waited for long, since a process that
+//! outlives the host may hold the pipe open.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -10,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
 use super::capture::Capture;
 use super::driver::Launch;
@@ -107,6 +108,15 @@ impl Running {
         self.outcome(!ended)
     }
 
+    /// Interrupts the host as Ctrl-C does, but its process alone: SIGINT. What it does then is its own business, so it is
+    /// waited for with [`Running::wait`].
+    pub fn interrupt(&self) {
+        // Not reaped yet, so the number is still this host's; one that has ended takes no harm.
+        if let Some(pid) = self.pid {
+            let _ = kill_process(pid, Signal::INT);
+        }
+    }
+
     /// Waits for the host's end, or ends it when its time is up. Whatever of its process group is left 300 ms later is
     /// ended too.
     ///
@@ -189,7 +199,7 @@ pub fn wait_until(bound: Duration, mut condition: impl FnMut() -> bool) -> bool 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::{Driver, Session};
+    use crate::probe::{Driver, OFFLINE, Session};
     use std::path::PathBuf;
 
     /// `/bin/sh` as a host: its prompt is its program.
@@ -218,7 +228,11 @@ mod tests {
             .filter(|name| !matches!(*name, "PWD" | "_" | "SHLVL" | "OLDPWD"))
             .collect();
         names.sort_unstable();
-        assert_eq!(names, ["HOME", "LANG", "MORE", "PATH", "TERM", "TMPDIR", "URL"]);
+        let offline = OFFLINE.map(|(name, _)| name);
+        let mut expected = ["HOME", "LANG", "MORE", "PATH", "TERM", "TMPDIR", "URL"].to_vec();
+        expected.extend(offline);
+        expected.sort_unstable();
+        assert_eq!(names, expected);
         assert_eq!((outcome.rc, outcome.timed_out), (Some(3), false));
         assert!(outcome.stderr.trim_end().ends_with("/project"));
     }
@@ -255,6 +269,21 @@ mod tests {
             (outcome.rc, outcome.signal, outcome.timed_out),
             (None, Some(9), false)
         );
+    }
+
+    #[test]
+    fn an_interrupted_host_ends_in_its_own_way() {
+        let scratch = tempfile::tempdir().unwrap();
+        let program = "trap 'echo interrupted; exit 7' INT; echo ready >&2; while :; do sleep 0.05; done";
+        let running = session(&scratch, program).spawn().unwrap();
+        assert!(wait_until(Duration::from_secs(5), || running
+            .stderr
+            .text(Duration::ZERO)
+            .contains("ready")));
+        running.interrupt();
+        let outcome = running.wait().unwrap();
+        assert_eq!((outcome.rc, outcome.timed_out), (Some(7), false));
+        assert_eq!(outcome.stdout, "interrupted\n");
     }
 
     #[test]

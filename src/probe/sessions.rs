@@ -105,18 +105,10 @@ impl Stage<'_> {
 
     /// What every session has.
     pub(super) fn base(&self) -> Session {
-        let session = Session::new(self.driver, self.program, self.scratch)
+        Session::new(self.driver, self.program, self.scratch)
             .path(self.path)
             .env("MAESTRO_HOOKS_DIR", self.hook_root())
-            .env("BOOKEND_DATA_DIR", self.data_dir());
-        // What else a host may be told to call, by a policy of this machine: it does not get there.
-        let proxies = ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"];
-        let session = proxies
-            .iter()
-            .fold(session, |session, name| session.env(name, "http://127.0.0.1:9"));
-        session
-            .env("NO_PROXY", "127.0.0.1,localhost")
-            .env("no_proxy", "127.0.0.1,localhost")
+            .env("BOOKEND_DATA_DIR", self.data_dir())
     }
 
     /// Where the sessions keep their live state.

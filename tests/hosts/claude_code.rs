@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::expect_used,
-    clippy::indexing_slicing,
     reason = "a test stops at the first surprise; its helpers are tests too"
 )]
 
@@ -11,7 +10,7 @@ use std::time::Duration;
 use bookend::probe::{CLAUDE_CODE, Kind, Outcome};
 use serde_json::{Value, json};
 
-use super::lab::{Lab, told};
+use super::lab::{Lab, list, only_turn, told};
 
 const PROMPT: &str = "Add a price column to the orders page\nand keep the layout";
 const FIRST_LINE: &str = "Add a price column to the orders page";
@@ -106,24 +105,38 @@ fn a_turn_with_tools_and_a_subagent_is_completed_and_everything_in_it_is_kept() 
     assert_eq!(actions.iter().filter(touch).count(), 1, "{log:#}");
 }
 
+/// A host that runs a script does not wait for this hook: on a loaded machine it is ended before it begins. Then the
+/// session's end ends the turn; that the limit is known shows in a run in which the hook came to its turn.
 #[test]
 fn a_rate_limit_fails_the_turn_and_keeps_the_task() {
-    let Some(lab) = lab() else { return };
-    let outcome = lab.session().prompt(PROMPT).script("bash http429").run().unwrap();
-    assert_eq!(outcome.rc, Some(1), "{}", told(&outcome));
+    for _ in 0..5 {
+        let Some(lab) = lab() else { return };
+        let outcome = lab.session().prompt(PROMPT).script("bash http429").run().unwrap();
+        assert_eq!(outcome.rc, Some(1), "{}", told(&outcome));
 
-    let show = lab.bookend(&["show", "--json"]);
-    assert_eq!(show["turn"]["status"], "failed", "{show:#}");
-    assert_eq!(show["currentTask"]["description"], FIRST_LINE, "{show:#}");
-    assert!(show["rateLimit"].is_object(), "{show:#}");
-    let log = lab.bookend(&["log", "show", "--json"]);
-    let turn = only_turn(&log);
-    assert_eq!(
-        (&turn["status"], &turn["failure"]["code"]),
-        (&json!("failed"), &json!("rate_limit")),
-        "{log:#}"
-    );
-    assert_ne!(turn["presumed"], true, "{log:#}");
+        let show = lab.bookend(&["show", "--json"]);
+        assert_eq!(show["turn"]["status"], "failed", "{show:#}");
+        assert_eq!(show["currentTask"]["description"], FIRST_LINE, "{show:#}");
+        let log = lab.bookend(&["log", "show", "--json"]);
+        let turn = only_turn(&log);
+        if show["events"]["StopFailure"].is_null() {
+            assert_eq!(
+                (&turn["status"], &turn["presumed"]),
+                (&json!("failed"), &json!(true)),
+                "{log:#}"
+            );
+            continue;
+        }
+        assert!(show["rateLimit"].is_object(), "{show:#}");
+        assert_eq!(
+            (&turn["status"], &turn["failure"]["code"]),
+            (&json!("failed"), &json!("rate_limit")),
+            "{log:#}"
+        );
+        assert_ne!(turn["presumed"], true, "{log:#}");
+        return;
+    }
+    panic!("the hook never came to its turn");
 }
 
 #[test]
@@ -260,16 +273,6 @@ fn a_subagents_limit_tells_the_model_to_wait() {
 /// What the host printed at its end.
 fn answer(outcome: &Outcome) -> Value {
     serde_json::from_str(&outcome.stdout).expect("one JSON document")
-}
-
-fn list<'v>(value: &'v Value, member: &str) -> &'v [Value] {
-    value[member].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn only_turn(log: &Value) -> &Value {
-    let turns = list(log, "turns");
-    assert_eq!(turns.len(), 1, "{log:#}");
-    &turns[0]
 }
 
 fn ends_with(value: &Value, end: &str) -> bool {

@@ -1,32 +1,27 @@
-//! A scratch machine for one test: HOME, project, data and hook root of its own, and the plugin as it is assembled for
-//! a host. Its folders have a space in their names, on purpose.
+//! A scratch machine for one test: HOME, project, data and hook root of its own, and Bookend's hooks registered with the
+//! host. Its folders have a space in their names, on purpose.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     reason = "a test reads its environment, makes its own folders, says why it is skipped, and stops at the first surprise"
 )]
 
 use std::env;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use bookend::probe::{Driver, Outcome, Session};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Holds no bookend; what the tests call is named by its full path.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-const HOOKS: [&str; 5] = [
-    "session-start",
-    "turn-start",
-    "pre-delegation",
-    "post-tool",
-    "stop",
-];
 
 /// One scratch machine.
 pub(super) struct Lab {
@@ -36,9 +31,17 @@ pub(super) struct Lab {
 }
 
 impl Lab {
-    /// A machine with this host and Bookend's plugin; `None` (and a word on stdout) where the host is not installed.
+    /// A machine with this host, into which Bookend was installed; `None` (and a word on stdout) where the host is not installed.
     /// `variable` may name the host's program.
     pub(super) fn with(driver: Driver, variable: &str) -> Option<Self> {
+        let lab = Self::without_hooks(driver, variable)?;
+        let installed = lab.install(if driver.name == "codex" { &["--trust"] } else { &[] });
+        assert_eq!(installed["hosts"][0]["means"], "plugin", "{installed:#}");
+        Some(lab)
+    }
+
+    /// The same machine before Bookend was installed.
+    pub(super) fn without_hooks(driver: Driver, variable: &str) -> Option<Self> {
         let program = match driver.find(env::var_os(variable).as_deref(), env::var_os("PATH").as_deref()) {
             Ok(program) => program,
             Err(missing) => {
@@ -50,19 +53,16 @@ impl Lab {
             .prefix("bookend hosts ")
             .tempdir()
             .unwrap();
-        let lab = Self {
+        Some(Self {
             driver,
             program,
             scratch,
-        };
-        lab.assemble_plugin();
-        Some(lab)
+        })
     }
 
-    /// A session of the host with the plugin loaded.
+    /// A session of the host with the hooks registered.
     pub(super) fn session(&self) -> Session {
         let session = Session::new(self.driver, &self.program, self.scratch.path());
-        let session = session.plugin_dir(&self.folder("a plugin"));
         self.stores()
             .into_iter()
             .fold(session, |session, (name, folder)| session.env(name, folder))
@@ -70,27 +70,40 @@ impl Lab {
 
     /// What a `bookend` command prints as JSON, in the project and with the stores of the sessions.
     pub(super) fn bookend(&self, arguments: &[&str]) -> Value {
-        let output = Command::new(env!("CARGO_BIN_EXE_bookend"))
+        let output = self.run(arguments);
+        assert!(
+            output.status.success(),
+            "bookend {arguments:?}: {output:?}\n{}",
+            self.kept()
+        );
+        self.json(arguments, &output)
+    }
+
+    /// What `bookend doctor` finds, whether something needs doing or not.
+    pub(super) fn doctor(&self) -> Value {
+        let arguments = ["doctor", "--json"];
+        self.json(&arguments, &self.run(&arguments))
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
+        command
             .args(arguments)
             .env_clear()
-            .env("PATH", SYSTEM_PATH)
+            .env(
+                "PATH",
+                format!("{}:{SYSTEM_PATH}", self.folder("links").display()),
+            )
             .env("HOME", self.folder("home"))
             .env("TMPDIR", self.folder("tmp"))
             .envs(self.stores())
-            .current_dir(self.folder("project"))
-            .output()
-            .expect("start bookend");
-        let (said, complained) = (
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr),
-        );
-        assert!(
-            output.status.success(),
-            "bookend {arguments:?}: {}\n{said}\n{complained}\n{}",
-            output.status,
-            self.kept()
-        );
-        serde_json::from_str(&said).unwrap_or_else(|error| panic!("bookend {arguments:?}: {error}\n{said}"))
+            .current_dir(self.folder("project"));
+        command.output().expect("start bookend")
+    }
+
+    fn json(&self, arguments: &[&str], output: &Output) -> Value {
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("bookend {arguments:?}: {error}\n{output:?}"))
     }
 
     /// The project folder.
@@ -101,8 +114,13 @@ impl Lab {
     /// Everything in the stores, for the message of a test that failed.
     pub(super) fn kept(&self) -> String {
         let mut text = String::new();
-        for (_, folder) in self.stores() {
-            describe(&folder, &mut text);
+        for folder in [
+            "data dir/log",
+            "data dir/open",
+            "data dir/errors.jsonl",
+            "hook root",
+        ] {
+            describe(&self.folder(folder), &mut text);
         }
         text
     }
@@ -118,26 +136,31 @@ impl Lab {
         self.scratch.path().join(name)
     }
 
-    fn assemble_plugin(&self) {
-        let plugin = self.folder("a plugin");
-        for folder in [".claude-plugin", "hooks", "bin"] {
-            fs::create_dir_all(plugin.join(folder)).unwrap();
+    /// Installs as a user does: the host's program on PATH, an empty HOME.
+    pub(super) fn install(&self, arguments: &[&str]) -> Value {
+        let (home, links) = (self.folder("home"), self.folder("links"));
+        for folder in [&home, &links, &self.folder("project"), &self.folder("tmp")] {
+            fs::create_dir_all(folder).unwrap();
         }
-        let manifest =
-            json!({"name": "bookend", "version": env!("CARGO_PKG_VERSION"), "description": "under test"});
-        fs::write(plugin.join(".claude-plugin/plugin.json"), manifest.to_string()).unwrap();
-        let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
-        fs::copy(
-            repository.join("hooks/hooks.json"),
-            plugin.join("hooks/hooks.json"),
-        )
-        .unwrap();
-        let built = Path::new(env!("CARGO_BIN_EXE_post-tool")).parent().unwrap();
-        for hook in HOOKS {
-            let name = format!("{hook}{}", env::consts::EXE_SUFFIX);
-            fs::copy(built.join(&name), plugin.join("bin").join(&name)).unwrap();
+        let link = links.join(self.driver.program);
+        if !link.exists() {
+            symlink(&self.program, link).unwrap();
         }
+        let arguments = [&["install", self.driver.name, "--json"], arguments].concat();
+        self.bookend(&arguments)
     }
+}
+
+/// A list of a document; empty where it has none.
+pub(super) fn list<'v>(value: &'v Value, member: &str) -> &'v [Value] {
+    value[member].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The turn of a log that has one.
+pub(super) fn only_turn(log: &Value) -> &Value {
+    let turns = list(log, "turns");
+    assert_eq!(turns.len(), 1, "{log:#}");
+    &turns[0]
 }
 
 /// What a session did, in a few lines, for the message of a test that failed.

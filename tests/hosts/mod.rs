@@ -4,4 +4,5 @@
 //! them in `BOOKEND_TEST_<HOST>`.
 
 mod claude_code;
+mod codex;
 mod lab;
