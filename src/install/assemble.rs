@@ -141,6 +141,7 @@ mod tests {
             codex: None,
             system: "/".into(),
             lends: crate::install::Lends::PathAndHome,
+            patience: std::time::Duration::from_secs(1),
         };
         let root = place.plugin(Host::Codex);
         let parts = parts(&place, Host::Codex);

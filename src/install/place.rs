@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::error::InstallError;
 use crate::config::{self, Config};
@@ -30,7 +31,12 @@ pub struct Place {
     pub system: PathBuf,
     /// What a host's program gets of our environment when it is asked for something.
     pub lends: Lends,
+    /// How long a host's program may take for what it is asked.
+    pub patience: Duration,
 }
+
+/// A host that needs longer is stuck.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a host's program gets of our environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +86,7 @@ impl Place {
             codex: config::directory("CODEX_HOME"),
             system: PathBuf::from("/"),
             lends: Lends::Everything,
+            patience: PATIENCE,
         })
     }
 

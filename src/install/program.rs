@@ -15,7 +15,7 @@ use super::place::{FoundHost, Lends, Place};
 use crate::host::Host;
 use crate::probe::{Capture, OFFLINE, wait_until};
 
-/// A host that needs longer is stuck.
+/// How long a program may take that is no host's.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Its output is there by then.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -35,6 +35,7 @@ pub struct Program {
     path: PathBuf,
     env: Vec<(String, OsString)>,
     bare: bool,
+    patience: Duration,
 }
 
 /// What it said.
@@ -56,6 +57,7 @@ impl Program {
             path: path.to_owned(),
             env: Vec::new(),
             bare: false,
+            patience: PATIENCE,
         }
     }
 
@@ -64,6 +66,7 @@ impl Program {
     pub fn of(found: &FoundHost, place: &Place) -> Option<Self> {
         let mut program = Self::new(found.program.as_deref()?);
         program.bare = place.lends == Lends::PathAndHome;
+        program.patience = place.patience;
         if let Some(path) = &place.path {
             program = program.with("PATH", path);
         }
@@ -128,20 +131,23 @@ impl Program {
     /// Runs it to its end.
     ///
     /// # Errors
-    /// It cannot be started, or does not end within a minute.
+    /// It cannot be started, or does not end in time.
     pub fn ask(&self, arguments: &[&str]) -> Result<Said, InstallError> {
         let mut child = self.start(arguments, Path::new("/"))?;
         drop(child.stdin.take());
         let (out, err) = (Capture::of(child.stdout.take()), Capture::of(child.stderr.take()));
         let mut status = None;
-        wait_until(PATIENCE, || {
+        wait_until(self.patience, || {
             status = child.try_wait().ok().flatten();
             status.is_some()
         });
         let Some(status) = status else {
             end(&mut child);
-            let seconds = PATIENCE.as_secs();
-            return Err(self.failed(arguments, &format!("it did not end within {seconds} s")));
+            let seconds = self.patience.as_secs();
+            return Err(self.failed(
+                arguments,
+                &format!("it did not end within {seconds} s, and was ended"),
+            ));
         };
         Ok(Said {
             ok: status.success(),

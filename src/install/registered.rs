@@ -238,6 +238,7 @@ mod tests {
             codex: None,
             system: PathBuf::from("/"),
             lends: crate::install::Lends::PathAndHome,
+            patience: std::time::Duration::from_secs(1),
         }
     }
 

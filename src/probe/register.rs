@@ -25,6 +25,7 @@ impl Stage<'_> {
             codex: None,
             system: "/".into(),
             lends: Lends::PathAndHome,
+            patience: self.left(),
         };
         Executables::look_from(self.executables, &place).place(&place)?;
         install::apply(&mut install::plan(&place, self.host, Goal::Installed)?, &place)?;

@@ -180,7 +180,7 @@ impl Stage<'_> {
         Ok(running)
     }
 
-    fn left(&self) -> Duration {
+    pub(super) fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 }
