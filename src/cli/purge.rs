@@ -14,23 +14,22 @@ use crate::dispatch::{self, Stores};
 use crate::install::Place;
 use crate::live::prune::Options;
 
-/// What the data directory holds of ours.
-const OURS: [&str; 12] = [
+/// What the data directory holds of ours alone.
+const OURS: [&str; 10] = [
     "log",
     "by-host",
     "open",
     "hooks",
     "install",
-    "plugin",
     "probed",
-    "bin",
     "roots",
     "errors.jsonl",
     "errors.jsonl.old",
     "quarantine",
 ];
 
-pub(super) fn purge(machine: &mut Machine, place: &Place, out: &mut Out) -> Result<(), Failed> {
+/// What became of it, in a sentence.
+pub(super) fn purge(machine: &mut Machine, place: &Place, out: &mut Out) -> Result<String, Failed> {
     let options = Options {
         own: None,
         limit: None,
@@ -53,16 +52,25 @@ pub(super) fn purge(machine: &mut Machine, place: &Place, out: &mut Out) -> Resu
     for name in OURS {
         remove(&place.data.join(name))?;
     }
+    // Made by the uninstall empty; what else is in there is somebody's.
+    for name in ["plugin", "bin"] {
+        drop(std::fs::remove_dir(place.data.join(name)));
+    }
     drop(std::fs::remove_dir(&place.data));
     let data = text::home(&place.data.to_string_lossy());
-    if place.data.exists() {
-        out.line(format!(
-            "Removed what was kept; {data} holds something else, which stays."
-        ));
+    let entries = std::fs::read_dir(&place.data).into_iter().flatten().flatten();
+    let mut left: Vec<String> = entries
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect();
+    left.sort();
+    Ok(if left.is_empty() {
+        format!("Removed {data}.")
     } else {
-        out.line(format!("Removed {data}."));
-    }
-    Ok(())
+        format!(
+            "Removed what was kept. {data} stays, since it holds what is not of Bookend: {}.",
+            left.join(", ")
+        )
+    })
 }
 
 fn remove(path: &Path) -> Result<(), Failed> {

@@ -22,11 +22,13 @@ use super::user_file::UserFile;
 /// # Errors
 /// The first step that failed; what was done before it stays, and the next run goes on from there.
 pub fn apply(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
-    if plan.is_done() {
-        return Ok(());
+    for edit in &plan.edits {
+        edit.file.sweep()?;
     }
     match plan.goal {
+        Goal::Installed if plan.is_done() => Ok(()),
         Goal::Installed => install(plan, place),
+        // Also where the host has nothing of ours: an installation that was killed leaves its files.
         Goal::Removed => remove(plan, place),
     }
 }
@@ -131,7 +133,8 @@ fn verify(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
     let host = plan.host();
     let installer = installer(host)?;
     plan.survey = (installer.survey)(place, plan.survey.found.clone(), None)?;
-    let wrong = |found: String| InstallError::NotVerified { host, found };
+    let goal = plan.goal;
+    let wrong = |found: String| InstallError::NotVerified { host, goal, found };
     if plan.goal == Goal::Removed {
         return match plan.survey.registrations.iter().find(|r| r.is_users) {
             Some(left) => Err(wrong(format!(

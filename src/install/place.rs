@@ -83,6 +83,30 @@ impl Place {
         })
     }
 
+    /// A machine with nothing but a data directory, for tests.
+    #[cfg(test)]
+    pub(super) fn bare(data: PathBuf) -> Self {
+        Self {
+            home: None,
+            path: None,
+            data,
+            claude: None,
+            codex: None,
+            system: PathBuf::from("/"),
+            lends: Lends::PathAndHome,
+        }
+    }
+
+    /// Whether a directory is, or was, a data directory: this one, one of the usual name, or one in which an
+    /// installation left its receipt.
+    #[must_use]
+    pub(super) fn is_data_dir(&self, dir: &Path) -> bool {
+        let has_receipt = |host: &Host| dir.join("install").join(host.id()).join("receipt.json").is_file();
+        dir == self.data
+            || dir.file_name().is_some_and(|name| name == "bookend")
+            || HOSTS.iter().any(has_receipt)
+    }
+
     /// Where the executables stand.
     #[must_use]
     pub fn bin(&self) -> PathBuf {

@@ -15,8 +15,8 @@ use super::place::{FoundHost, Lends, Place};
 use crate::host::Host;
 use crate::probe::{Capture, OFFLINE, wait_until};
 
-/// A host that needs longer is stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A host that needs longer is stuck: its commands take half a second, on a loaded machine some.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Its output is there by then.
 const SETTLE: Duration = Duration::from_millis(500);
 
@@ -35,6 +35,7 @@ pub struct Program {
     path: PathBuf,
     env: Vec<(String, OsString)>,
     bare: bool,
+    patience: Duration,
 }
 
 /// What it said.
@@ -56,6 +57,7 @@ impl Program {
             path: path.to_owned(),
             env: Vec::new(),
             bare: false,
+            patience: PATIENCE,
         }
     }
 
@@ -83,6 +85,12 @@ impl Program {
         self.env.retain(|(known, _)| known != name);
         self.env.push((name.to_owned(), value.as_ref().to_owned()));
         self
+    }
+
+    /// With another time that it may take.
+    #[must_use]
+    pub fn within(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// How people would type it.
@@ -128,20 +136,23 @@ impl Program {
     /// Runs it to its end.
     ///
     /// # Errors
-    /// It cannot be started, or does not end within a minute.
+    /// It cannot be started, or does not end in time.
     pub fn ask(&self, arguments: &[&str]) -> Result<Said, InstallError> {
         let mut child = self.start(arguments, Path::new("/"))?;
         drop(child.stdin.take());
         let (out, err) = (Capture::of(child.stdout.take()), Capture::of(child.stderr.take()));
         let mut status = None;
-        wait_until(PATIENCE, || {
+        wait_until(self.patience, || {
             status = child.try_wait().ok().flatten();
             status.is_some()
         });
         let Some(status) = status else {
             end(&mut child);
-            let seconds = PATIENCE.as_secs();
-            return Err(self.failed(arguments, &format!("it did not end within {seconds} s")));
+            let seconds = self.patience.as_secs();
+            return Err(self.failed(
+                arguments,
+                &format!("it did not end within {seconds} s, and was ended"),
+            ));
         };
         Ok(Said {
             ok: status.success(),
@@ -229,6 +240,19 @@ mod tests {
         );
         let error = shell.demand(&["-c", "echo no way >&2; exit 3"]).unwrap_err();
         assert_eq!(error.to_string(), "run `sh -c 'echo no way >&2; exit 3'`: no way");
+        let hangs = shell.clone().within(Duration::from_millis(200));
+        let started = Instant::now();
+        let error = hangs.ask(&["-c", "sleep 60 & sleep 60"]).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("it did not end within 0 s, and was ended"),
+            "{error}"
+        );
+        assert!(
+            started.elapsed() < Duration::from_secs(10),
+            "its children are ended too"
+        );
         let missing = Program::new(Path::new("/no/such")).ask(&[]).unwrap_err();
         assert!(missing.to_string().starts_with("run `such`: "), "{missing}");
     }
