@@ -28,6 +28,9 @@ const OURS: [&str; 10] = [
     "quarantine",
 ];
 
+/// What an uninstall has emptied of ours; what else is in there is somebody's.
+const SHARED: [&str; 2] = ["bin", "plugin"];
+
 /// What became of it, in a sentence.
 pub(super) fn purge(machine: &mut Machine, place: &Place, out: &mut Out) -> Result<String, Failed> {
     let options = Options {
@@ -52,17 +55,12 @@ pub(super) fn purge(machine: &mut Machine, place: &Place, out: &mut Out) -> Resu
     for name in OURS {
         remove(&place.data.join(name))?;
     }
-    // Made by the uninstall empty; what else is in there is somebody's.
-    for name in ["plugin", "bin"] {
+    for name in SHARED {
         drop(std::fs::remove_dir(place.data.join(name)));
     }
     drop(std::fs::remove_dir(&place.data));
     let data = text::home(&place.data.to_string_lossy());
-    let entries = std::fs::read_dir(&place.data).into_iter().flatten().flatten();
-    let mut left: Vec<String> = entries
-        .map(|e| e.file_name().to_string_lossy().into_owned())
-        .collect();
-    left.sort();
+    let left = left(&place.data);
     Ok(if left.is_empty() {
         format!("Removed {data}.")
     } else {
@@ -71,6 +69,26 @@ pub(super) fn purge(machine: &mut Machine, place: &Place, out: &mut Out) -> Resu
             left.join(", ")
         )
     })
+}
+
+/// What is still there, by name; of a directory that is ours, what is in it.
+fn left(data: &Path) -> Vec<String> {
+    let is_shared = |name: &str| SHARED.contains(&name);
+    let below = WalkDir::new(data).min_depth(1).max_depth(2).sort_by_file_name();
+    let names = below.into_iter().filter_map(|entry| {
+        let name = entry
+            .ok()?
+            .path()
+            .strip_prefix(data)
+            .ok()?
+            .to_string_lossy()
+            .into_owned();
+        let shown = name
+            .split_once('/')
+            .map_or(!is_shared(&name), |(folder, _)| is_shared(folder));
+        shown.then_some(name)
+    });
+    names.collect()
 }
 
 fn remove(path: &Path) -> Result<(), Failed> {

@@ -152,14 +152,14 @@ fn verify(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
             .iter()
             .flat_map(|r| r.faults.clone())
             .collect();
-        return Err(wrong(format!(
-            "it does not stand there as it should afterwards ({})",
-            if faults.is_empty() {
-                "not registered".to_owned()
-            } else {
+        return Err(wrong(if plan.survey.registrations.is_empty() {
+            "its own commands ended well, but nothing is registered; try again, or update it".to_owned()
+        } else {
+            format!(
+                "it does not stand there as it should afterwards ({})",
                 faults.join("; ")
-            }
-        )));
+            )
+        }));
     }
     let Some(program) = Program::of(&plan.survey.found, place).filter(|_| plan.means == Means::Plugin) else {
         return Ok(());
