@@ -146,7 +146,6 @@ pub(super) fn remove(place: &Place, host: Host) -> Result<(), InstallError> {
     let clear = || -> io::Result<()> {
         let noted = load(place, host).map(|r| r.files).unwrap_or_default();
         dir.remove(&format!("{RECEIPT}{NEW}"))?;
-        dir.remove(RECEIPT)?;
         for entry in left(&dir)? {
             entry.0.remove(&entry.1)?;
         }
@@ -162,6 +161,8 @@ pub(super) fn remove(place: &Place, host: Host) -> Result<(), InstallError> {
                 before.remove(name)?;
             }
         }
+        // Last: without it nobody knows what else stands here.
+        dir.remove(RECEIPT)?;
         // Those that are empty now.
         for name in [BEFORE, FOUND] {
             drop(dir.remove_sub(name));

