@@ -10,3 +10,5 @@ mod order;
 mod scenes;
 mod strace;
 mod sweeps;
+
+pub(crate) use strace::{can_trace, changes, inject, one_sweep, skipped};

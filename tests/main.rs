@@ -18,6 +18,7 @@ mod docs;
 mod harness;
 mod hostile;
 mod hosts;
+mod install;
 mod live_state;
 mod payloads;
 mod prune;

@@ -14,8 +14,8 @@ use super::{Failed, Run, diff, text};
 use crate::config;
 use crate::host::Host;
 use crate::install::{
-    Executables, Goal, HOSTS, Hindrance, InstallError, Means, Place, Plan, Program, apply, backup, plan,
-    plan_unplaced, trust, trust_state,
+    Executables, Goal, HOSTS, Hindrance, InstallError, Lock, Means, Place, Plan, Program, apply, backup,
+    plan, plan_unplaced, trust, trust_state,
 };
 
 /// What became of one host.
@@ -37,7 +37,11 @@ enum Trust {
 impl Run for Install {
     fn run(&self, _: &mut Machine, out: &mut Out) -> Result<(), Failed> {
         let place = place()?;
-        let executables = Executables::look(&place).map_err(Failed::to)?;
+        let _lock = (!self.dry_run)
+            .then(|| Lock::make(&place))
+            .transpose()
+            .map_err(Failed::to)?;
+        let mut executables = Executables::look(&place).map_err(Failed::to)?;
         if !self.dry_run {
             executables.place(&place).map_err(Failed::to)?;
         }
@@ -99,7 +103,8 @@ impl Install {
         }
         let mut found = Vec::new();
         for host in HOSTS {
-            if place.find(host).map_err(Failed::to)?.is_here() {
+            // One whose settings cannot be known (no HOME) is not found.
+            if place.find(host).is_ok_and(|found| found.is_here()) {
                 found.push(host);
             }
         }

@@ -15,7 +15,11 @@ use crate::install::Place;
 use crate::live::prune::Options;
 use crate::log::data_dir::NAMES;
 
-pub(super) fn purge(machine: &mut Machine, place: &Place, out: &mut Out) -> Result<(), Failed> {
+/// What an uninstall has emptied of ours; what else is in there is somebody's.
+const SHARED: [&str; 2] = ["bin", "plugin"];
+
+/// What became of it, in a sentence.
+pub(super) fn purge(machine: &mut Machine, place: &Place, out: &mut Out) -> Result<String, Failed> {
     let options = Options {
         own: None,
         limit: None,
@@ -35,19 +39,43 @@ pub(super) fn purge(machine: &mut Machine, place: &Place, out: &mut Out) -> Resu
         drop(std::fs::remove_dir(&path));
     }
     drop(stores);
-    for name in NAMES {
+    for name in NAMES.iter().filter(|name| !SHARED.contains(name)) {
         remove(&place.data.join(name))?;
+    }
+    for name in SHARED {
+        drop(std::fs::remove_dir(place.data.join(name)));
     }
     drop(std::fs::remove_dir(&place.data));
     let data = text::home(&place.data.to_string_lossy());
-    if place.data.exists() {
-        out.line(format!(
-            "Removed what was kept; {data} holds something else, which stays."
-        ));
+    let left = left(&place.data);
+    Ok(if left.is_empty() {
+        format!("Removed {data}.")
     } else {
-        out.line(format!("Removed {data}."));
-    }
-    Ok(())
+        format!(
+            "Removed what was kept. {data} stays, since it holds what is not of Bookend: {}.",
+            left.join(", ")
+        )
+    })
+}
+
+/// What is still there, by name; of a directory that is ours, what is in it.
+fn left(data: &Path) -> Vec<String> {
+    let is_shared = |name: &str| SHARED.contains(&name);
+    let below = WalkDir::new(data).min_depth(1).max_depth(2).sort_by_file_name();
+    let names = below.into_iter().filter_map(|entry| {
+        let name = entry
+            .ok()?
+            .path()
+            .strip_prefix(data)
+            .ok()?
+            .to_string_lossy()
+            .into_owned();
+        let shown = name
+            .split_once('/')
+            .map_or(!is_shared(&name), |(folder, _)| is_shared(folder));
+        shown.then_some(name)
+    });
+    names.collect()
 }
 
 fn remove(path: &Path) -> Result<(), Failed> {

@@ -13,7 +13,7 @@ use super::out::Out;
 use super::span::{Line, Style};
 use super::{Failed, Run, live, purge, text};
 use crate::host::Host;
-use crate::install::{Goal, HOSTS, InstallError, Place, Plan, apply, plan, remove_executables};
+use crate::install::{Goal, HOSTS, InstallError, Lock, Place, Plan, apply, plan, remove_executables};
 
 impl Run for Uninstall {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
@@ -21,6 +21,10 @@ impl Run for Uninstall {
         if self.purge && !self.dry_run && !self.yes && !asked(machine, out)? {
             return Ok(());
         }
+        let _lock = (!self.dry_run)
+            .then(|| Lock::of(&place))
+            .transpose()
+            .map_err(Failed::to)?;
         let all = self.hosts.is_empty();
         let mut outcomes = Vec::new();
         for host in if all { HOSTS.to_vec() } else { self.hosts.clone() } {
@@ -44,11 +48,15 @@ impl Run for Uninstall {
                 said_of_executables(&removed, machine, out);
             }
             if self.purge {
-                purge::purge(machine, &place, out)?;
+                let became = purge::purge(machine, &place, out)?;
+                if !self.json {
+                    out.line(became);
+                }
             }
         }
         if self.json {
-            out.json(&self.document(&outcomes, &removed, &place))?;
+            let purged = self.purge && failed.is_empty() && !self.dry_run;
+            out.json(&self.document(&outcomes, &removed, purged, &place))?;
         } else if all && failed.is_empty() && !self.dry_run && !self.purge && place.data.join("log").exists()
         {
             let data = text::home(&place.data.to_string_lossy());
@@ -60,7 +68,7 @@ impl Run for Uninstall {
             [] => Ok(()),
             [one] if !all => Err(Failed::new(one.clone())),
             more => Err(Failed::new(format!(
-                "{}; the executables stay, since hosts still refer to them",
+                "{}; the executables stay, since a host may still refer to them",
                 more.join("; ")
             ))),
         }
@@ -99,6 +107,7 @@ impl Uninstall {
         &self,
         outcomes: &[(Host, Result<Plan, InstallError>)],
         removed: &[PathBuf],
+        purged: bool,
         place: &Place,
     ) -> Value {
         let hosts: Vec<Value> = outcomes
@@ -119,7 +128,7 @@ impl Uninstall {
             "dryRun": self.dry_run,
             "hosts": hosts,
             "removed": removed,
-            "purged": self.purge && !self.dry_run,
+            "purged": purged,
         })
     }
 }

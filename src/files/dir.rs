@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat};
+use rustix::process::Gid;
 
 const DIR: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -55,6 +56,26 @@ pub enum Durability {
     Process,
     /// A power cut: data and directory are synced.
     Power,
+}
+
+/// Who may use a file that is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// Its mode bits, past the umask.
+    pub mode: u32,
+    /// Its group, where we may give it that one; `None`: ours.
+    pub group: Option<u32>,
+}
+
+impl Access {
+    /// Of every file of ours.
+    pub const PRIVATE: Self = Self::mode(PRIVATE);
+
+    /// With our own group.
+    #[must_use]
+    pub const fn mode(mode: u32) -> Self {
+        Self { mode, group: None }
+    }
 }
 
 impl Dir {
@@ -194,17 +215,23 @@ impl Dir {
     /// # Errors
     /// `AlreadyExists`, or as `openat(2)` and `write(2)`; a half-written file is removed.
     pub fn create_new(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.write_new(name, bytes, PRIVATE, Durability::Process)
+        self.write_new(name, bytes, Access::PRIVATE, Durability::Process)
     }
 
-    fn write_new(&self, name: &str, bytes: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
+    fn write_new(&self, name: &str, bytes: &[u8], access: Access, durability: Durability) -> io::Result<()> {
         let how = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let fd = rustix::fs::openat(&self.file, plain(name)?, how, Mode::from_raw_mode(PRIVATE))?;
         let mut file = File::from(fd);
-        let written = io::Write::write_all(&mut file, bytes).and_then(|()| match mode {
-            PRIVATE => Ok(()),
-            // Past the umask.
-            _ => Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?),
+        let written = io::Write::write_all(&mut file, bytes).and_then(|()| {
+            if let Some(group) = access.group {
+                // A group that we are not in cannot be given; then it is ours, and the owner's right is what counts.
+                let _ = rustix::fs::fchown(&file, None, Some(Gid::from_raw(group)));
+            }
+            match access.mode {
+                PRIVATE => Ok(()),
+                // Past the umask.
+                mode => Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?),
+            }
         });
         let written = written.and_then(|()| match durability {
             Durability::Process => Ok(()),
@@ -222,10 +249,10 @@ impl Dir {
     /// # Errors
     /// As the system calls; the old file is then still there.
     pub fn replace(&self, name: &str, temp: &str, bytes: &[u8], durability: Durability) -> io::Result<()> {
-        self.replace_as(name, temp, bytes, PRIVATE, durability)
+        self.replace_as(name, temp, bytes, Access::PRIVATE, durability)
     }
 
-    /// The same with a mode of its own: for executables, and for files of the user, which keep theirs.
+    /// The same with a mode and a group of its own: for executables, and for files of the user, which keep theirs.
     ///
     /// # Errors
     /// As [`Dir::replace`].
@@ -234,13 +261,13 @@ impl Dir {
         name: &str,
         temp: &str,
         bytes: &[u8],
-        mode: u32,
+        access: Access,
         durability: Durability,
     ) -> io::Result<()> {
-        match self.write_new(temp, bytes, mode, durability) {
+        match self.write_new(temp, bytes, access, durability) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
                 self.remove(temp)?;
-                self.write_new(temp, bytes, mode, durability)?;
+                self.write_new(temp, bytes, access, durability)?;
             }
             other => other?,
         }
@@ -320,6 +347,16 @@ impl Dir {
     pub fn is_still(&self, parent: &Self, name: &str) -> io::Result<bool> {
         let ours = rustix::fs::fstat(&self.file)?;
         let there = parent.stat(plain(name)?)?;
+        Ok(there.is_some_and(|t| t.st_ino == ours.st_ino && t.st_dev == ours.st_dev))
+    }
+
+    /// Whether this is still the directory at `path`.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    pub fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let ours = rustix::fs::fstat(&self.file)?;
+        let there = found(rustix::fs::lstat(path))?;
         Ok(there.is_some_and(|t| t.st_ino == ours.st_ino && t.st_dev == ours.st_dev))
     }
 

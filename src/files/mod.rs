@@ -18,7 +18,7 @@ use std::io;
 use rustix::io::Errno;
 
 pub use append::{Tail, append, tail};
-pub use dir::{Dir, Durability, Entry, Unsafe};
+pub use dir::{Access, Dir, Durability, Entry, Unsafe};
 pub use lock::{Busy, acquire};
 pub use mend::{change_mode, remove_own};
 

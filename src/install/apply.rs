@@ -22,11 +22,13 @@ use super::user_file::UserFile;
 /// # Errors
 /// The first step that failed; what was done before it stays, and the next run goes on from there.
 pub fn apply(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
-    if plan.is_done() {
-        return Ok(());
+    for edit in &plan.edits {
+        edit.file.sweep()?;
     }
     match plan.goal {
+        Goal::Installed if plan.is_done() => Ok(()),
         Goal::Installed => install(plan, place),
+        // Also where the host has nothing of ours: an installation that was killed leaves its files.
         Goal::Removed => remove(plan, place),
     }
 }
@@ -131,7 +133,8 @@ fn verify(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
     let host = plan.host();
     let installer = installer(host)?;
     plan.survey = (installer.survey)(place, plan.survey.found.clone(), None)?;
-    let wrong = |found: String| InstallError::NotVerified { host, found };
+    let goal = plan.goal;
+    let wrong = |found: String| InstallError::NotVerified { host, goal, found };
     if plan.goal == Goal::Removed {
         return match plan.survey.registrations.iter().find(|r| r.is_users) {
             Some(left) => Err(wrong(format!(
@@ -149,14 +152,14 @@ fn verify(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
             .iter()
             .flat_map(|r| r.faults.clone())
             .collect();
-        return Err(wrong(format!(
-            "it does not stand there as it should afterwards ({})",
-            if faults.is_empty() {
-                "not registered".to_owned()
-            } else {
+        return Err(wrong(if plan.survey.registrations.is_empty() {
+            "its own commands ended well, but nothing is registered; try again, or update it".to_owned()
+        } else {
+            format!(
+                "it does not stand there as it should afterwards ({})",
                 faults.join("; ")
-            }
-        )));
+            )
+        }));
     }
     let Some(program) = Program::of(&plan.survey.found, place).filter(|_| plan.means == Means::Plugin) else {
         return Ok(());

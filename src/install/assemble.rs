@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::error::InstallError;
 use super::place::Place;
 use super::registered;
-use crate::files::{Dir, Durability};
+use crate::files::{Access, Dir, Durability};
 use crate::host::Host;
 
 /// The name of the plugin and of its marketplace.
@@ -88,7 +88,13 @@ pub(super) fn write(root: &Path, parts: &[Part]) -> Result<(), InstallError> {
         let write = || {
             let temp = format!("{name}.new");
             let folder = dir.sub_or_make(folder)?;
-            folder.replace_as(name, &temp, part.text.as_bytes(), MODE, Durability::Process)
+            folder.replace_as(
+                name,
+                &temp,
+                part.text.as_bytes(),
+                Access::mode(MODE),
+                Durability::Process,
+            )
         };
         write().map_err(failed(root.join(part.path)))?;
     }
@@ -112,6 +118,7 @@ pub(super) fn remove(root: &Path, parts: &[Part]) -> Result<(), InstallError> {
         let (folder, name) = part.path.split_once('/').unwrap_or(("", part.path));
         if let Some(sub) = dir.sub(folder).map_err(failed)? {
             sub.remove(name).map_err(failed)?;
+            sub.remove(&format!("{name}.new")).map_err(failed)?;
         }
         // What else is in there is not ours, and then it stays.
         drop(dir.remove_sub(folder));
@@ -133,16 +140,7 @@ mod tests {
     #[test]
     fn the_plugin_is_written_once_mended_and_removed() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place {
-            home: None,
-            path: None,
-            data: dir.path().join("data dir é"),
-            claude: None,
-            codex: None,
-            system: "/".into(),
-            lends: crate::install::Lends::PathAndHome,
-            patience: std::time::Duration::from_secs(1),
-        };
+        let place = Place::bare(dir.path().join("data dir é"));
         let root = place.plugin(Host::Codex);
         let parts = parts(&place, Host::Codex);
         assert_eq!(differing(&root, &parts).len(), 3);

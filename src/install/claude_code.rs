@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::assemble::{self, ID, NAME};
 use super::error::{Broken, InstallError};
-use super::form::{Form, read_json};
+use super::form::{Form, read_any, read_json};
 use super::installer::{Installer, Listed};
 use super::json::Json;
 use super::place::{FoundHost, Place};
@@ -140,7 +140,7 @@ fn settings(survey: &mut Survey, path: &Path) -> Result<Value, InstallError> {
 }
 
 fn settings_of_project(survey: &mut Survey, path: &Path) -> Value {
-    let Ok(bytes) = std::fs::read(path) else {
+    let Some(bytes) = read_any(path) else {
         return Value::Null;
     };
     match Json::parse(&bytes) {
@@ -293,9 +293,7 @@ fn recorded_version(found: &FoundHost) -> Option<String> {
 }
 
 fn value(path: &Path) -> Value {
-    let json = std::fs::read(path)
-        .ok()
-        .and_then(|bytes| Json::parse(&bytes).ok());
+    let json = read_any(path).and_then(|bytes| Json::parse(&bytes).ok());
     json.map(|json| json.value().clone()).unwrap_or_default()
 }
 

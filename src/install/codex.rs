@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::app_server::{self, SeenHook};
 use super::assemble::{self, ID, NAME};
 use super::error::InstallError;
-use super::form::{Form, read_json, read_toml};
+use super::form::{Form, read_any, read_json, read_toml};
 use super::installer::{Installer, Listed};
 use super::json::Json;
 use super::place::{FoundHost, Place};
@@ -104,6 +104,47 @@ fn removal_commands(found: &FoundHost) -> Vec<Vec<String>> {
     commands
 }
 
+/// The names under which Codex keeps its trust in hooks of ours that stand in the user's own files (0.171.0):
+/// `<file>:<event>:<group>:<hook>`.
+pub(super) fn trust_keys(place: &Place) -> Vec<String> {
+    let Ok(found) = place.find(HOST) else {
+        return Vec::new();
+    };
+    let (hooks, config) = (found.config.join("hooks.json"), found.config.join("config.toml"));
+    let documents = [
+        (read_json(&hooks).map(|(_, json)| json.value().clone()), hooks),
+        (read_toml(&config).map(|(_, toml)| toml.gist()), config),
+    ];
+    let mut keys = Vec::new();
+    for (document, path) in documents {
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        for ours in document
+            .iter()
+            .flat_map(|document| registered::find(document, place))
+        {
+            for path in [&path, &real] {
+                let (group, hook) = ours.at;
+                let key = format!("{}:{}:{group}:{hook}", path.display(), snake_case(&ours.event));
+                if !keys.contains(&key) {
+                    keys.push(key);
+                }
+            }
+        }
+    }
+    keys
+}
+
+fn snake_case(event: &str) -> String {
+    let mut name = String::new();
+    for (at, letter) in event.char_indices() {
+        if letter.is_uppercase() && at > 0 {
+            name.push('_');
+        }
+        name.extend(letter.to_lowercase());
+    }
+    name
+}
+
 /// What is found of us; `folder` is the project to look at too.
 fn survey(place: &Place, found: FoundHost, folder: Option<&Path>) -> Result<Survey, InstallError> {
     let mut survey = Survey {
@@ -134,10 +175,10 @@ fn survey(place: &Place, found: FoundHost, folder: Option<&Path>) -> Result<Surv
     if let Some(folder) = folder.filter(|f| f.join(".codex") != survey.found.config) {
         let dir = folder.join(".codex");
         let (hooks, config) = (dir.join("hooks.json"), dir.join("config.toml"));
-        if let Some(json) = std::fs::read(&hooks).ok().and_then(|b| Json::parse(&b).ok()) {
+        if let Some(json) = read_any(&hooks).and_then(|b| Json::parse(&b).ok()) {
             hooks_in(&mut survey, json.value(), &hooks, place, false);
         }
-        if let Some(toml) = std::fs::read(&config).ok().and_then(|b| Toml::parse(&b).ok()) {
+        if let Some(toml) = read_any(&config).and_then(|b| Toml::parse(&b).ok()) {
             hooks_in(&mut survey, &toml.gist(), &config, place, false);
         }
     }
@@ -216,7 +257,7 @@ fn switches(survey: &mut Survey, config: &Toml, path: &Path) {
 /// What an administrator set (read from the program of 0.171.0, not tried on a managed machine).
 fn managed(survey: &mut Survey, place: &Place) {
     let file = place.system.join("etc/codex/requirements.toml");
-    let Some(toml) = std::fs::read(&file).ok().and_then(|b| Toml::parse(&b).ok()) else {
+    let Some(toml) = read_any(&file).and_then(|b| Toml::parse(&b).ok()) else {
         return;
     };
     if toml.bool(&["allow_managed_hooks_only"]) == Some(true) {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
+use super::plan::Goal;
 use crate::host::Host;
 
 /// Why not.
@@ -47,6 +48,8 @@ pub enum InstallError {
     NotVerified {
         /// Whose.
         host: Host,
+        /// What it should be.
+        goal: Goal,
         /// What was found.
         found: String,
     },
@@ -85,7 +88,13 @@ impl fmt::Display for InstallError {
                 )
             }
             Self::Command { command, said } => write!(f, "run `{command}`: {said}"),
-            Self::NotVerified { host, found } => write!(f, "install into {}: {found}", host.title()),
+            Self::NotVerified { host, goal, found } => {
+                let verb = match goal {
+                    Goal::Installed => "install into",
+                    Goal::Removed => "uninstall from",
+                };
+                write!(f, "{verb} {}: {found}", host.title())
+            }
             Self::Missing(what) => f.write_str(what),
         }
     }

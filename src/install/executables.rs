@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::InstallError;
 use super::place::{Place, is_executable};
-use crate::files::{Dir, Durability};
+use crate::files::{Access, Dir, Durability};
 use crate::hook::Hook;
 
 const COMMAND: &str = "bookend";
@@ -67,35 +67,40 @@ impl Executables {
         }
     }
 
-    /// Places them.
+    /// Places them. That the link cannot be made is said in `no_link`: everything works without it.
     ///
     /// # Errors
-    /// One cannot be copied, or the link not be made.
-    pub fn place(&self, place: &Place) -> Result<(), InstallError> {
+    /// One cannot be copied.
+    pub fn place(&mut self, place: &Place) -> Result<(), InstallError> {
         let bin = place.bin();
         let failed = |path: PathBuf| move |error: io::Error| InstallError::Write { path, error };
         if !self.names.is_empty() {
             let data = Dir::open_or_make(&place.data).map_err(failed(place.data.clone()))?;
-            data.check_or_tighten()
-                .map_err(failed(place.data.clone()))?
-                .map_err(|why| InstallError::Refused {
-                    path: place.data.clone(),
-                    why: format!(
-                        "it is not yours alone ({why:?}): set BOOKEND_DATA_DIR to a directory of your own"
-                    ),
-                })?;
             let dir = data.sub_or_make("bin").map_err(failed(bin.clone()))?;
             for name in &self.names {
                 let from = self.from.join(name);
                 let bytes = std::fs::read(&from).map_err(|error| InstallError::Read { path: from, error })?;
-                dir.replace_as(name, &format!("{name}.new"), &bytes, MODE, Durability::Power)
-                    .map_err(failed(bin.join(name)))?;
+                dir.replace_as(
+                    name,
+                    &format!("{name}.new"),
+                    &bytes,
+                    Access::mode(MODE),
+                    Durability::Power,
+                )
+                .map_err(failed(bin.join(name)))?;
             }
         }
-        match &self.link {
-            Some(link) => make_link(link, &bin.join(COMMAND)).map_err(failed(link.clone())),
-            None => Ok(()),
+        if let Some(link) = self.link.take() {
+            match make_link(&link, &bin.join(COMMAND)) {
+                Ok(()) => self.link = Some(link),
+                Err(error) => {
+                    let (link, command) = (link.display(), bin.join(COMMAND));
+                    let command = command.display();
+                    self.no_link = Some(format!("{link} cannot be made ({error}): call {command}"));
+                }
+            }
         }
+        Ok(())
     }
 }
 
@@ -110,6 +115,9 @@ pub fn remove_executables(place: &Place) -> Result<Vec<PathBuf>, InstallError> {
         let path = path.to_owned();
         move |error: io::Error| InstallError::Write { path, error }
     };
+    if let Some(link) = place.link() {
+        drop(std::fs::remove_file(temporary(&link)));
+    }
     if let Some(link) = place.link()
         && std::fs::read_link(&link).is_ok_and(|to| to == bin.join(COMMAND))
     {
@@ -121,6 +129,7 @@ pub fn remove_executables(place: &Place) -> Result<Vec<PathBuf>, InstallError> {
             if dir.remove(name).map_err(failed(&bin.join(name)))? {
                 gone.push(bin.join(name));
             }
+            drop(dir.remove(&format!("{name}.new")));
         }
         // What else is in there is not ours, and then it stays.
         drop(Dir::open(&place.data).and_then(|data| data.remove_sub("bin")));
@@ -141,8 +150,8 @@ fn link(place: &Place) -> (Option<PathBuf>, Option<String>) {
     match (link.symlink_metadata(), std::fs::read_link(&link)) {
         (_, Ok(to)) if to == wanted => (None, None),
         (Err(_), _) => (Some(link), None),
-        // A link of an older installation, or one that leads nowhere.
-        (_, Ok(to)) if !to.exists() || is_command(&to) => (Some(link), None),
+        // A link of another installation, also one that is gone.
+        (_, Ok(to)) if is_ours(&link, &to, place) => (Some(link), None),
         _ => {
             let why = format!(
                 "{} is something else, so no link to the command was made: call {}",
@@ -154,17 +163,27 @@ fn link(place: &Place) -> (Option<PathBuf>, Option<String>) {
     }
 }
 
-fn is_command(path: &Path) -> bool {
-    path.file_name().is_some_and(|n| n == COMMAND) && path.parent().is_some_and(|bin| bin.ends_with("bin"))
+/// Whether a link leads to the command in a data directory.
+fn is_ours(link: &Path, to: &Path, place: &Place) -> bool {
+    let to = link.parent().unwrap_or(Path::new("/")).join(to);
+    let bin = to.parent().filter(|bin| bin.ends_with("bin"));
+    let home = bin.and_then(Path::parent);
+    to.ends_with(COMMAND) && home.is_some_and(|home| place.is_data_dir(home))
 }
 
 fn make_link(link: &Path, to: &Path) -> io::Result<()> {
     if let Some(dir) = link.parent() {
         Dir::open_or_make(&dir.canonicalize().unwrap_or_else(|_| dir.to_owned()))?;
     }
-    let temp = link.with_file_name(format!(".bookend-{}", std::process::id()));
+    let temp = temporary(link);
+    drop(std::fs::remove_file(&temp));
     symlink(to, &temp)?;
     std::fs::rename(&temp, link).inspect_err(|_| drop(std::fs::remove_file(&temp)))
+}
+
+/// Beside the link, while it is made; who makes it holds the lock.
+fn temporary(link: &Path) -> PathBuf {
+    link.with_file_name(".bookend.new")
 }
 
 /// The same content; sizes first.

@@ -6,12 +6,15 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::assemble::{ID, NAME};
+use super::codex;
 use super::error::{Broken, InstallError};
-use super::json::Json;
+use super::json::{Json, alike};
 use super::place::Place;
+use super::receipt::Means;
 use super::registered;
 use super::toml::Toml;
 use super::user_file::UserFile;
+use crate::host::Host;
 
 /// What kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,24 +35,27 @@ pub enum Form {
 const LEFT_EMPTY: [&str; 3] = ["enabledPlugins", "extraKnownMarketplaces", "hooks"];
 
 impl Form {
-    /// The text without us. What is empty without us goes too.
+    /// The text without us; `before` is what it said before we came, where that is known. What is empty
+    /// without us goes too, unless it was there before. A text with nothing of ours in it stays as it is.
     ///
     /// # Errors
     /// It does not parse.
-    pub fn without_us(self, bytes: &[u8], place: &Place) -> Result<Vec<u8>, Broken> {
+    pub fn without_us(self, bytes: &[u8], before: Option<&[u8]>, place: &Place) -> Result<Vec<u8>, Broken> {
         if self == Self::CodexConfig {
             let mut toml = Toml::parse(bytes)?;
-            toml.strip();
+            let before = before.and_then(|text| Toml::parse(text).ok());
+            toml.strip(before.as_ref(), &codex::trust_keys(place));
             toml.strip_hooks(place);
             return Ok(toml.text().into_bytes());
         }
         let json = Json::parse(bytes)?;
+        let before = before.and_then(|text| Json::parse(text).ok());
         let mut value = json.value().clone();
-        self.strip(&mut value, place);
+        self.strip(&mut value, before.as_ref().map(Json::value), place);
         json.saying(&value)
     }
 
-    fn strip(self, value: &mut Value, place: &Place) {
+    fn strip(self, value: &mut Value, before: Option<&Value>, place: &Place) {
         match self {
             Self::ClaudeSettings => {
                 registered::strip(value, place);
@@ -62,6 +68,11 @@ impl Form {
             Self::CodexHooks => registered::strip(value, place),
             Self::CodexConfig => {}
         }
+        for name in LEFT_EMPTY {
+            if value.get(name).is_some_and(is_blank) && before.is_some_and(|b| b.get(name).is_none()) {
+                registered::remove(value, name);
+            }
+        }
     }
 
     /// What a text says, but for what is empty.
@@ -70,8 +81,11 @@ impl Form {
             return Ok(Toml::parse(bytes)?.gist());
         }
         let mut value = Json::parse(bytes)?.value().clone();
+        if let Some(events) = value.get_mut("hooks").and_then(Value::as_object_mut) {
+            events.retain(|_, groups| !is_blank(groups));
+        }
         for name in LEFT_EMPTY {
-            if value.get(name).is_some_and(|v| *v == json!({})) {
+            if value.get(name).is_some_and(is_blank) {
                 registered::remove(&mut value, name);
             }
         }
@@ -79,6 +93,16 @@ impl Form {
             return Ok(json!({}));
         }
         Ok(value)
+    }
+
+    /// What people wrote beside what it says. A host that writes the file anew may move it, not change it.
+    fn remarks(self, bytes: &[u8]) -> Result<Vec<String>, Broken> {
+        let mut remarks = match self {
+            Self::CodexConfig => Toml::parse(bytes)?.remarks(),
+            _ => Json::parse(bytes)?.remarks()?,
+        };
+        remarks.sort();
+        Ok(remarks)
     }
 
     /// The text that the file has without us: the one from before, to the byte, if nothing else was changed
@@ -106,13 +130,23 @@ impl Form {
         before: Option<Option<Vec<u8>>>,
         place: &Place,
     ) -> Result<Option<Vec<u8>>, Broken> {
-        let bare = self.without_us(now, place)?;
-        let gist = self.gist(&bare)?;
+        let known = before.as_ref().map(|text| text.as_deref().unwrap_or_default());
+        let bare = self.without_us(now, known, place)?;
         match before {
-            Some(Some(text)) if self.gist(&text).is_ok_and(|was| was == gist) => Ok(Some(text)),
-            Some(None) if gist == json!({}) => Ok(None),
+            Some(Some(text)) if self.is_as_before(&text, &bare) => Ok(Some(text)),
+            Some(None) if self.gist(&bare)? == json!({}) && self.remarks(&bare)?.is_empty() => Ok(None),
             _ => Ok(Some(bare)),
         }
+    }
+
+    /// Whether nobody but a host, which only writes in its own form, has changed the text from before.
+    fn is_as_before(self, before: &[u8], bare: &[u8]) -> bool {
+        let says = matches!((self.gist(before), self.gist(bare)), (Ok(was), Ok(is)) if alike(&was, &is));
+        let remarks = matches!((self.remarks(before), self.remarks(bare)), (Ok(was), Ok(is)) if was == is);
+        // Who took out the comma that the host stumbled over keeps it so.
+        let is_strict = |text: &[u8]| Json::parse(text).is_ok_and(|json| json.not_strict().is_none());
+        let mended = self != Self::CodexConfig && is_strict(bare) && !is_strict(before);
+        says && remarks && !mended
     }
 
     /// The base with what the host's own command has made of the file: JSON in the form that the user gave
@@ -122,20 +156,70 @@ impl Form {
     /// It does not parse.
     pub fn settled(self, base: Option<&[u8]>, now: &[u8]) -> Result<Vec<u8>, Broken> {
         match (self, base) {
-            (Self::CodexConfig, _) | (_, None) => Ok(now.to_owned()),
+            (_, None) => Ok(now.to_owned()),
+            // Codex keeps all of the form but a byte-order mark and CRLF (0.171.0).
+            (Self::CodexConfig, Some(base)) => Ok(Toml::parse(base)?.formed(now)),
             (_, Some(base)) => Json::parse(base)?.saying(Json::parse(now)?.value()),
         }
     }
+
+    /// What stands where ours has to go, and is of another kind: nothing can be put in there.
+    ///
+    /// # Errors
+    /// It does not parse.
+    pub fn clash(self, base: Option<&[u8]>, means: Means, host: Host) -> Result<Option<String>, Broken> {
+        let base = base.unwrap_or_default();
+        if self == Self::CodexConfig {
+            return Ok((means == Means::Plugin)
+                .then(|| Toml::parse(base))
+                .transpose()?
+                .and_then(|t| t.clash()));
+        }
+        let json = Json::parse(base)?;
+        let is_other = |name: &&str| json.value().get(*name).is_some_and(|v| !v.is_object());
+        let objects: &[&str] = match (self, means) {
+            (Self::ClaudeSettings, Means::Plugin) => &["enabledPlugins", "extraKnownMarketplaces"],
+            (Self::ClaudeSettings | Self::CodexHooks, Means::Settings) => &["hooks"],
+            _ => &[],
+        };
+        if let Some(name) = objects.iter().find(|name| is_other(name)) {
+            return Ok(Some(format!("`{name}` in it is no object")));
+        }
+        if !objects.contains(&"hooks") {
+            return Ok(None);
+        }
+        let hooks = json.value().get("hooks");
+        let is_no_list = |event: &&str| {
+            let groups = hooks.and_then(|hooks| hooks.get(*event));
+            groups.is_some_and(|groups| !groups.is_array())
+        };
+        let event = registered::events(host)
+            .into_iter()
+            .find(|event| is_no_list(event));
+        Ok(event.map(|event| format!("`hooks.{event}` in it is no list")))
+    }
+}
+
+/// Says nothing: Claude Code drops `null` and `[]` when it writes its settings anew (2.1.332).
+fn is_blank(value: &Value) -> bool {
+    *value == json!({}) || *value == json!([]) || value.is_null()
 }
 
 fn strip_member(value: &mut Value, member: &str, name: &str) {
     let Some(members) = value.get_mut(member).and_then(Value::as_object_mut) else {
         return;
     };
-    members.shift_remove(name);
-    if members.is_empty() && member != "plugins" {
+    let had = members.shift_remove(name).is_some();
+    if had && members.is_empty() && member != "plugins" {
         registered::remove(value, member);
     }
+}
+
+/// The bytes of a file that may be anybody's, or anything: of a project, of an administrator.
+#[must_use]
+pub(super) fn read_any(path: &Path) -> Option<Vec<u8>> {
+    // A FIFO would hold us.
+    path.is_file().then(|| std::fs::read(path).ok()).flatten()
 }
 
 /// Reads a file that may not be there, and says where it does not parse.

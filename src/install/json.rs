@@ -2,7 +2,7 @@
 //! mark and the end of lines stay; only what differs is touched.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use jsonc_parser::errors::ParseError;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
@@ -67,7 +67,8 @@ impl Json {
             .unwrap_or_default();
         let why = match line.as_bytes().get(error.column().saturating_sub(1)) {
             Some(b'/') => "a comment",
-            _ => "a comma before a closing bracket",
+            Some(b']' | b'}') => "a comma before a closing bracket",
+            _ => "a character that has to be escaped",
         };
         Some(Broken {
             line: error.line(),
@@ -76,12 +77,29 @@ impl Json {
         })
     }
 
+    /// Its comments, in the order of the text.
+    ///
+    /// # Errors
+    /// None that parsing did not have.
+    pub(super) fn remarks(&self) -> Result<Vec<String>, Broken> {
+        let root = CstRootNode::parse(&self.text, &lenient()).map_err(|e| broken(&e))?;
+        let mut found = Vec::new();
+        let mut nodes = root.children();
+        while let Some(node) = nodes.pop() {
+            if node.is_comment() {
+                found.push(node.to_string().trim().to_owned());
+            }
+            nodes.extend(node.children());
+        }
+        Ok(found)
+    }
+
     /// The text with what is needed changed so that it says `wanted`.
     ///
     /// # Errors
     /// It cannot be made to say it.
     pub(super) fn saying(&self, wanted: &Value) -> Result<Vec<u8>, Broken> {
-        if *wanted == self.value {
+        if alike(wanted, &self.value) {
             return Ok(self.bytes(&self.text));
         }
         if self.text.trim().is_empty() {
@@ -95,7 +113,7 @@ impl Json {
         }
         let text = root.to_string();
         match Self::parse(text.as_bytes()) {
-            Ok(said) if said.value == *wanted => Ok(self.bytes(&text)),
+            Ok(said) if alike(&said.value, wanted) => Ok(self.bytes(&text)),
             _ => Err(Broken {
                 line: 1,
                 column: 1,
@@ -109,14 +127,33 @@ impl Json {
     }
 }
 
+/// Says the same to a host. Claude Code writes `1.0` as `1` and `1e3` as `1000` (2.1.332).
+#[must_use]
+pub(super) fn alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            let same = |(name, a): (&String, &Value)| b.get(name).is_some_and(|b| alike(a, b));
+            a.len() == b.len() && a.iter().all(same)
+        }
+        _ => a == b,
+    }
+}
+
 fn change_object(object: &CstObject, from: &Map<String, Value>, to: &Map<String, Value>) {
-    for property in object.properties() {
-        let Some(name) = property.decoded_name() else {
-            continue;
-        };
-        match (from.get(&name), to.get(&name)) {
+    let properties = object.properties();
+    let names: Vec<Option<String>> = properties.iter().map(CstObjectProp::decoded_name).collect();
+    for (at, (property, name)) in properties.into_iter().zip(&names).enumerate() {
+        let Some(name) = name else { continue };
+        // Of those that stand there twice the last one counts.
+        let counts = !names
+            .iter()
+            .skip(at + 1)
+            .any(|later| later.as_ref() == Some(name));
+        match (from.get(name), to.get(name)) {
             (_, None) => property.remove(),
-            (Some(was), Some(wanted)) if was != wanted => match property.value() {
+            (Some(was), Some(wanted)) if counts && !alike(was, wanted) => match property.value() {
                 Some(node) if change_inside(&node, was, wanted) => {}
                 _ => property.set_value(input(wanted)),
             },
@@ -151,7 +188,7 @@ fn change_array(array: &CstArray, from: &[Value], to: &[Value]) -> bool {
     let nodes = array.elements();
     if from.len() == to.len() {
         for ((node, was), wanted) in nodes.iter().zip(from).zip(to) {
-            if was != wanted && !change_inside(node, was, wanted) {
+            if !alike(was, wanted) && !change_inside(node, was, wanted) {
                 return false;
             }
         }
@@ -160,7 +197,7 @@ fn change_array(array: &CstArray, from: &[Value], to: &[Value]) -> bool {
     let mut next = to.iter().peekable();
     let mut gone = Vec::new();
     for (node, was) in nodes.into_iter().zip(from) {
-        if next.next_if(|wanted| *wanted == was).is_none() {
+        if next.next_if(|wanted| alike(wanted, was)).is_none() {
             gone.push(node);
         }
     }

@@ -35,8 +35,8 @@ pub struct Place {
     pub patience: Duration,
 }
 
-/// A host that needs longer is stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A host that needs longer is stuck: its commands take half a second, on a loaded machine some.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a host's program gets of our environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +88,31 @@ impl Place {
             lends: Lends::Everything,
             patience: PATIENCE,
         })
+    }
+
+    /// A machine with nothing but a data directory, for tests.
+    #[cfg(test)]
+    pub(super) fn bare(data: PathBuf) -> Self {
+        Self {
+            home: None,
+            path: None,
+            data,
+            claude: None,
+            codex: None,
+            system: PathBuf::from("/"),
+            patience: PATIENCE,
+            lends: Lends::PathAndHome,
+        }
+    }
+
+    /// Whether a directory is, or was, a data directory: this one, one of the usual name, or one in which an
+    /// installation left its receipt.
+    #[must_use]
+    pub(super) fn is_data_dir(&self, dir: &Path) -> bool {
+        let has_receipt = |host: &Host| dir.join("install").join(host.id()).join("receipt.json").is_file();
+        dir == self.data
+            || dir.file_name().is_some_and(|name| name == "bookend")
+            || HOSTS.iter().any(has_receipt)
     }
 
     /// Where the executables stand.

@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 
 use super::assemble::{self, Part};
+use super::codex;
 use super::error::InstallError;
 use super::form::Form;
-use super::installer::{Installer, installer};
+use super::installer::installer;
 use super::json::Json;
 use super::place::{FoundHost, Place, is_executable};
 use super::program::Program;
@@ -155,7 +156,7 @@ pub fn plan_unplaced(place: &Place, host: Host, goal: Goal) -> Result<Plan, Inst
         let base = form.base(&file, receipt::before(place, host, &path), place)?;
         let after = match goal {
             Goal::Removed => base.clone(),
-            Goal::Installed => wanted(&file, base.as_deref(), form, means, place, installer)?,
+            Goal::Installed => wanted(&file, base.as_deref(), form, means, place, host)?,
         };
         edits.push(Edit {
             found: file.content.clone(),
@@ -230,18 +231,24 @@ fn wanted(
     form: Form,
     means: Means,
     place: &Place,
-    installer: &Installer,
+    host: Host,
 ) -> Result<Option<Vec<u8>>, InstallError> {
     let broken = |broken| InstallError::Broken {
         path: file.path.clone(),
         broken,
     };
     let text = base.unwrap_or_default();
+    if let Some(clash) = form.clash(base, means, host).map_err(broken)? {
+        return Err(InstallError::Refused {
+            path: file.path.clone(),
+            why: format!("{clash}: mend it, then run this again (nothing was changed)"),
+        });
+    }
     match (form, means) {
         (Form::ClaudeSettings, _) | (Form::CodexHooks, Means::Settings) => {
             let json = Json::parse(text).map_err(broken)?;
             let mut value = json.value().clone();
-            (installer.add)(&mut value, means, place);
+            (installer(host)?.add)(&mut value, means, place);
             Ok(Some(json.saying(&value).map_err(broken)?))
         }
         (Form::CodexConfig, Means::Plugin) => {
@@ -251,6 +258,7 @@ fn wanted(
                 None => Toml::parse(text),
             }
             .map_err(broken)?;
+            toml.strip_trust(&codex::trust_keys(place));
             toml.strip_hooks(place);
             toml.add(&place.plugin(Host::Codex).to_string_lossy());
             Ok(Some(toml.text().into_bytes()))
@@ -258,7 +266,14 @@ fn wanted(
         // Written by the host itself.
         (Form::ClaudePlugins | Form::ClaudeMarketplaces, Means::Plugin) => Ok(file.content.clone()),
         (Form::ClaudePlugins | Form::ClaudeMarketplaces, Means::Settings)
-        | (Form::CodexHooks, Means::Plugin)
-        | (Form::CodexConfig, Means::Settings) => Ok(base.map(<[u8]>::to_owned)),
+        | (Form::CodexHooks, Means::Plugin) => Ok(base.map(<[u8]>::to_owned)),
+        (Form::CodexConfig, Means::Settings) => {
+            let Some(now) = &file.content else { return Ok(None) };
+            // The trust that the user gave the hooks stays, until they go.
+            let mut toml = Toml::parse(now).map_err(broken)?;
+            toml.strip(Toml::parse(text).ok().as_ref(), &[]);
+            toml.strip_hooks(place);
+            Ok(Some(toml.text().into_bytes()))
+        }
     }
 }

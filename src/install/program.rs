@@ -88,6 +88,12 @@ impl Program {
         self
     }
 
+    /// With another time that it may take.
+    #[must_use]
+    pub fn within(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
     /// How people would type it.
     #[must_use]
     pub fn line(&self, arguments: &[&str]) -> String {
@@ -235,6 +241,19 @@ mod tests {
         );
         let error = shell.demand(&["-c", "echo no way >&2; exit 3"]).unwrap_err();
         assert_eq!(error.to_string(), "run `sh -c 'echo no way >&2; exit 3'`: no way");
+        let hangs = shell.clone().within(Duration::from_millis(200));
+        let started = Instant::now();
+        let error = hangs.ask(&["-c", "sleep 60 & sleep 60"]).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("it did not end within 0 s, and was ended"),
+            "{error}"
+        );
+        assert!(
+            started.elapsed() < Duration::from_secs(10),
+            "its children are ended too"
+        );
         let missing = Program::new(Path::new("/no/such")).ask(&[]).unwrap_err();
         assert!(missing.to_string().starts_with("run `such`: "), "{missing}");
     }

@@ -19,6 +19,8 @@ use crate::files::{Dir, Durability};
 use crate::host::Host;
 
 const RECEIPT: &str = "receipt.json";
+/// Behind the name of a temporary; who writes holds the lock.
+const NEW: &str = ".new";
 const BEFORE: &str = "before";
 const FOUND: &str = "found";
 const MAX: u64 = 16 * 1024 * 1024;
@@ -111,7 +113,7 @@ pub(super) fn save(
             for (folder, bytes) in [(BEFORE, file.before), (FOUND, file.found)] {
                 if let Some(bytes) = bytes {
                     let sub = dir.sub_or_make(folder)?;
-                    sub.replace(name, &format!("{name}.new"), bytes, Durability::Power)?;
+                    sub.replace(name, &format!("{name}{NEW}"), bytes, Durability::Power)?;
                 }
             }
             noted.push(Noted {
@@ -126,7 +128,7 @@ pub(super) fn save(
             files: noted,
         };
         let text = serde_json::to_vec_pretty(&receipt)?;
-        dir.replace(RECEIPT, "receipt.json.new", &text, Durability::Power)
+        dir.replace(RECEIPT, &format!("{RECEIPT}{NEW}"), &text, Durability::Power)
     };
     write().map_err(|error| InstallError::Write {
         path: path.clone(),
@@ -143,7 +145,10 @@ pub(super) fn remove(place: &Place, host: Host) -> Result<(), InstallError> {
     let Ok(dir) = Dir::open(&path) else { return Ok(()) };
     let clear = || -> io::Result<()> {
         let noted = load(place, host).map(|r| r.files).unwrap_or_default();
-        dir.remove(RECEIPT)?;
+        dir.remove(&format!("{RECEIPT}{NEW}"))?;
+        for entry in left(&dir)? {
+            entry.0.remove(&entry.1)?;
+        }
         for file in &noted {
             let name = file.path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
             let found = std::fs::read(path.join(FOUND).join(name)).ok();
@@ -156,6 +161,8 @@ pub(super) fn remove(place: &Place, host: Host) -> Result<(), InstallError> {
                 before.remove(name)?;
             }
         }
+        // Last: without it nobody knows what else stands here.
+        dir.remove(RECEIPT)?;
         // Those that are empty now.
         for name in [BEFORE, FOUND] {
             drop(dir.remove_sub(name));
@@ -169,6 +176,26 @@ pub(super) fn remove(place: &Place, host: Host) -> Result<(), InstallError> {
         path: path.clone(),
         error,
     })
+}
+
+/// The temporaries that a killed installation left.
+fn left(dir: &Dir) -> io::Result<Vec<(Dir, String)>> {
+    let mut found = Vec::new();
+    for name in [BEFORE, FOUND] {
+        for entry in dir
+            .sub(name)?
+            .map(|sub| sub.entries())
+            .transpose()?
+            .unwrap_or_default()
+        {
+            if entry.name.ends_with(NEW)
+                && let Some(sub) = dir.sub(name)?
+            {
+                found.push((sub, entry.name));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The backup of a file as the last installation found it.

@@ -3,8 +3,7 @@
 //! are ours, how ours go in, how they come out.
 //!
 //! Ours is a command line that has exactly the form that we write: one of the five executables in a
-//! directory `bin` of a data directory (this one, or one named `bookend`), or of our plugin, and
-//! `--host <host>` behind it. Everything else is somebody else's, whatever it contains.
+//! directory `bin` of a data directory (see `Place::is_data_dir`), or of our plugin, and `--host <host>` behind it. Everything else is somebody else's, whatever it contains.
 
 use std::path::Path;
 
@@ -52,15 +51,13 @@ pub fn events(host: Host) -> Vec<&'static str> {
 #[must_use]
 pub(super) fn ours(command: &str, place: &Place) -> Option<(Hook, Host)> {
     let (path, rest) = first_word(command.trim())?;
-    let host = Host::from_id(rest.trim().strip_prefix("--host ")?.trim())?;
+    let host = Host::from_id(rest.trim_start().strip_prefix("--host ")?.trim())?;
     let path = Path::new(&path);
     let hook = Hook::from_name(path.file_name()?.to_str()?)?;
     let bin = path.parent()?;
     let home = bin.parent()?;
     let is_bin = bin.file_name().is_some_and(|name| name == "bin");
-    let is_home = home == place.data
-        || home.file_name().is_some_and(|name| name == "bookend")
-        || home == Path::new("${CLAUDE_PLUGIN_ROOT}");
+    let is_home = home == Path::new("${CLAUDE_PLUGIN_ROOT}") || place.is_data_dir(home);
     (is_bin && is_home).then_some((hook, host))
 }
 
@@ -230,16 +227,7 @@ mod tests {
     use super::*;
 
     fn place(data: &str) -> Place {
-        Place {
-            home: None,
-            path: None,
-            data: PathBuf::from(data),
-            claude: None,
-            codex: None,
-            system: PathBuf::from("/"),
-            lends: crate::install::Lends::PathAndHome,
-            patience: std::time::Duration::from_secs(1),
-        }
+        Place::bare(PathBuf::from(data))
     }
 
     #[test]

@@ -76,11 +76,10 @@ pub enum Hindrance {
 }
 
 impl Survey {
-    /// The one registration that there should be.
+    /// The one registration that there should be. Whether the host reads the file at all is in `broken`.
     #[must_use]
     pub fn is_sound(&self, means: Means) -> bool {
         matches!(self.registrations.as_slice(),
             [one] if one.means == means && one.enabled && one.is_own && one.faults.is_empty())
-            && self.broken.is_empty()
     }
 }

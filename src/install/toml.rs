@@ -3,18 +3,24 @@
 //! Ours in it: `[marketplaces.bookend]`, `[plugins."bookend@bookend"]`, and the trust records
 //! `[hooks.state."bookend@bookend:…"]` that Codex keeps even after it removed the plugin (seen with 0.171.0).
 
-use serde_json::Value;
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, value};
+use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
 use super::assemble::{ID, NAME};
 use super::error::Broken;
 use super::place::Place;
-use super::registered;
+use super::toml_hooks;
+
+const MARK: &str = "\u{feff}";
+/// The tables that hold something of ours, inner ones first.
+const TABLES: [&[&str]; 4] = [&["marketplaces"], &["plugins"], &["hooks", "state"], &["hooks"]];
 
 /// A parsed text.
 #[derive(Debug, Clone)]
 pub(super) struct Toml {
     document: DocumentMut,
+    /// The text that was parsed.
+    text: String,
+    changed: bool,
 }
 
 impl Toml {
@@ -37,25 +43,64 @@ impl Toml {
                 why: e.message().trim().replace('\n', "; "),
             }
         })?;
-        Ok(Self { document })
+        Ok(Self {
+            document,
+            text: text.to_owned(),
+            changed: false,
+        })
     }
 
-    /// Its text.
+    /// Its text; where nothing was changed, the one that was parsed.
     #[must_use]
     pub(super) fn text(&self) -> String {
-        self.document.to_string()
+        if self.changed {
+            self.reformed(&self.document.to_string())
+        } else {
+            self.text.clone()
+        }
+    }
+
+    /// Another text of the same file with the byte-order mark and the ends of lines of this one, which TOML
+    /// writers drop.
+    #[must_use]
+    pub(super) fn formed(&self, other: &[u8]) -> Vec<u8> {
+        std::str::from_utf8(other).map_or_else(|_| other.to_owned(), |text| self.reformed(text).into_bytes())
+    }
+
+    fn reformed(&self, other: &str) -> String {
+        let mut text = other.trim_start_matches(MARK).replace("\r\n", "\n");
+        if self.text.contains("\r\n") && !self.text.replace("\r\n", "").contains('\n') {
+            text = text.replace('\n', "\r\n");
+        }
+        if self.text.starts_with(MARK) {
+            text.insert_str(0, MARK);
+        }
+        text
+    }
+
+    /// The lines with a comment in them (or with a `#` in a text).
+    #[must_use]
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let lines = self.text.lines().map(str::trim);
+        lines
+            .filter(|line| line.contains('#'))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// What stands where the tables of ours have to go, and is no table.
+    #[must_use]
+    pub(super) fn clash(&self) -> Option<String> {
+        let is_other = |name: &&str| self.get(&[*name]).is_some_and(|item| !item.is_table_like());
+        let name = ["marketplaces", "plugins"].into_iter().find(is_other)?;
+        Some(format!("`{name}` in it is no table"))
     }
 
     /// What it says; empty tables that only hold such things as ours say nothing.
     #[must_use]
-    pub(super) fn gist(&self) -> Value {
+    pub(super) fn gist(&self) -> serde_json::Value {
         let mut bare = self.document.clone();
-        for path in [
-            &["marketplaces"][..],
-            &["plugins"],
-            &["hooks", "state"],
-            &["hooks"],
-        ] {
+        for path in TABLES {
             drop_if_empty(bare.as_table_mut(), path);
         }
         toml_edit::de::from_document(bare).unwrap_or_default()
@@ -83,66 +128,65 @@ impl Toml {
         self.get(path)?.as_str()
     }
 
-    /// Takes out what is ours.
-    pub(super) fn strip(&mut self) {
+    /// Takes out what is ours: plugin, marketplace, the trust in them, and the trust records named in `trust`.
+    /// Tables that are empty without it go too, unless they were there before.
+    pub(super) fn strip(&mut self, before: Option<&Self>, trust: &[String]) {
         let table = self.document.as_table_mut();
-        for (parent, name) in [("marketplaces", NAME), ("plugins", ID)] {
-            if let Some(tables) = table.get_mut(parent).and_then(Item::as_table_like_mut) {
-                tables.remove(name);
+        let mut emptied = Vec::new();
+        for (parent, name) in [(&TABLES[0], NAME), (&TABLES[1], ID)] {
+            if let Some(tables) = table_at(table, parent)
+                && tables.remove(name).is_some()
+            {
+                emptied.push(*parent);
             }
         }
-        if let Some(state) = table
-            .get_mut("hooks")
-            .and_then(Item::as_table_like_mut)
-            .and_then(|hooks| hooks.get_mut("state"))
-            .and_then(Item::as_table_like_mut)
-        {
+        if let Some(state) = table_at(table, &TABLES[2]) {
             let prefix = format!("{ID}:");
             let ours: Vec<String> = state
                 .iter()
                 .map(|(key, _)| key.to_owned())
-                .filter(|key| key.starts_with(&prefix))
+                .filter(|key| key.starts_with(&prefix) || trust.contains(key))
                 .collect();
-            for key in ours {
-                state.remove(&key);
+            for key in &ours {
+                state.remove(key);
+            }
+            if !ours.is_empty() {
+                emptied.extend(&TABLES[2..]);
             }
         }
-        for path in [
-            &["marketplaces"][..],
-            &["plugins"],
-            &["hooks", "state"],
-            &["hooks"],
-        ] {
-            drop_if_empty(table, path);
+        self.changed |= !emptied.is_empty();
+        for path in TABLES {
+            let was_there = before.map_or(!emptied.contains(&path), |b| b.get(path).is_some());
+            if !was_there {
+                self.changed |= drop_if_empty(self.document.as_table_mut(), path);
+            }
         }
     }
 
-    /// Takes out hooks of ours that somebody registered by hand (`[[hooks.Stop]]`).
-    pub(super) fn strip_hooks(&mut self, place: &Place) {
-        let hooks = self.document.get_mut("hooks").and_then(Item::as_table_like_mut);
-        let Some(events) = hooks else { return };
-        let mut emptied = Vec::new();
-        for (event, groups) in events.iter_mut() {
-            let Some(groups) = groups.as_array_of_tables_mut() else {
-                continue;
-            };
-            groups.retain(|group| !is_ours_alone(group, place));
-            for group in groups.iter_mut() {
-                if let Some(hooks) = group.get_mut("hooks").and_then(Item::as_array_of_tables_mut) {
-                    hooks.retain(|hook| !is_ours(hook, place));
-                }
-            }
-            if groups.is_empty() {
-                emptied.push(event.get().to_owned());
+    /// Takes out trust records.
+    pub(super) fn strip_trust(&mut self, keys: &[String]) {
+        if let Some(state) = table_at(self.document.as_table_mut(), TABLES[2]) {
+            for key in keys {
+                self.changed |= state.remove(key).is_some();
             }
         }
-        for event in emptied {
-            events.remove(&event);
+    }
+
+    /// Takes out hooks of ours that somebody registered by hand.
+    pub(super) fn strip_hooks(&mut self, place: &Place) {
+        let Some(events) = table_at(self.document.as_table_mut(), &["hooks"]) else {
+            return;
+        };
+        let stripped = toml_hooks::strip(events, place);
+        self.changed |= stripped;
+        if stripped {
+            drop_if_empty(self.document.as_table_mut(), &["hooks"]);
         }
     }
 
     /// Puts in what Codex's own commands write (0.171.0), to show it beforehand.
     pub(super) fn add(&mut self, source: &str) {
+        self.changed = true;
         let table = self.document.as_table_mut();
         let mut marketplace = Table::new();
         marketplace.insert("source_type", value("local"));
@@ -175,36 +219,28 @@ impl Toml {
     }
 }
 
-fn is_ours(hook: &Table, place: &Place) -> bool {
-    let line = hook.get("command").and_then(Item::as_str);
-    line.is_some_and(|line| registered::ours(line, place).is_some())
-}
-
-fn is_ours_alone(group: &Table, place: &Place) -> bool {
-    let hooks = group.get("hooks").and_then(Item::as_array_of_tables);
-    let all = |hooks: &ArrayOfTables| !hooks.is_empty() && hooks.iter().all(|hook| is_ours(hook, place));
-    hooks.is_some_and(all)
-}
-
-/// Removes the table at a path if nothing is in it.
-fn drop_if_empty(table: &mut Table, path: &[&str]) {
+/// The table at a path.
+fn table_at<'t>(table: &'t mut Table, path: &[&str]) -> Option<&'t mut dyn TableLike> {
     let mut at: &mut dyn TableLike = table;
-    let Some((name, parents)) = path.split_last() else {
-        return;
-    };
-    for parent in parents {
-        match at.get_mut(parent).and_then(Item::as_table_like_mut) {
-            Some(next) => at = next,
-            None => return,
-        }
+    for name in path {
+        at = at.get_mut(name).and_then(Item::as_table_like_mut)?;
     }
-    let empty = at
+    Some(at)
+}
+
+/// Removes the table at a path if nothing is in it; whether it did.
+fn drop_if_empty(table: &mut Table, path: &[&str]) -> bool {
+    let Some((name, parents)) = path.split_last() else {
+        return false;
+    };
+    let Some(parent) = table_at(table, parents) else {
+        return false;
+    };
+    let empty = parent
         .get(name)
         .and_then(Item::as_table_like)
         .is_some_and(|t| t.is_empty());
-    if empty {
-        at.remove(name);
-    }
+    empty && parent.remove(name).is_some()
 }
 
 fn lines(bytes: &[u8], at: usize) -> usize {
@@ -239,7 +275,7 @@ mod tests {
         );
         let records = "\n[hooks.state]\n\n[hooks.state.\"bookend@bookend:hooks/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:x\"\n";
         let mut toml = Toml::parse(format!("{text}{records}").as_bytes()).unwrap();
-        toml.strip();
+        toml.strip(None, &[]);
         assert_eq!(toml.gist(), Toml::parse(USERS.as_bytes()).unwrap().gist());
         assert_eq!(toml.text().trim_end(), USERS.trim_end());
     }
@@ -248,7 +284,7 @@ mod tests {
     fn foreign_plugins_and_their_trust_stay() {
         let text = "[plugins.\"a@b\"]\nenabled = true\n\n[hooks.state.\"a@b:hooks/hooks.json:stop:0:0\"]\ntrusted_hash = \"x\"\n";
         let mut toml = Toml::parse(text.as_bytes()).unwrap();
-        toml.strip();
+        toml.strip(None, &[]);
         assert_eq!(toml.text(), text);
     }
 

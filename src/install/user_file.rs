@@ -1,14 +1,17 @@
 //! A file that belongs to the user: settings of a host. It is read whole, and replaced whole or not at all,
 //! in the order that a power cut cannot break (write, fdatasync, rename, fsync of the directory). A link
-//! stays a link, the mode stays as it was. Another user's file is refused: a root shell would otherwise
+//! stays a link, mode and group stay as they were. Another user's file is refused: a root shell would otherwise
 //! leave a file behind that its owner cannot change.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
 use super::error::InstallError;
-use crate::files::{Dir, Durability};
+use crate::files::{Access, Dir, Durability};
 
 /// Larger settings are none.
 const MAX: u64 = 16 * 1024 * 1024;
@@ -24,7 +27,7 @@ pub struct UserFile {
     pub content: Option<Vec<u8>>,
     /// Where it really stands, links followed.
     target: PathBuf,
-    mode: u32,
+    access: Access,
 }
 
 impl UserFile {
@@ -62,22 +65,26 @@ impl UserFile {
         Ok(Self {
             path: path.to_owned(),
             content: Some(std::fs::read(&target).map_err(failed)?),
-            mode: meta.mode() & 0o7777,
+            access: Access {
+                mode: meta.mode() & 0o7777,
+                group: Some(meta.gid()),
+            },
             target,
         })
     }
 
     /// A dangling link is somebody's intention: the file is made where it points.
     fn absent(path: &Path) -> Result<Self, InstallError> {
-        let target = match std::fs::read_link(path) {
-            Ok(link) => path.parent().unwrap_or(Path::new("/")).join(link),
-            Err(_) => path.to_owned(),
-        };
+        let mut target = path.to_owned();
+        // A ring of links was an error before.
+        while let Ok(link) = std::fs::read_link(&target) {
+            target = target.parent().unwrap_or(Path::new("/")).join(link);
+        }
         Ok(Self {
             path: path.to_owned(),
             content: None,
             target,
-            mode: MODE,
+            access: Access::mode(MODE),
         })
     }
 
@@ -86,9 +93,10 @@ impl UserFile {
     /// # Errors
     /// As the system calls; the old file is then still there.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), InstallError> {
-        if self.content.as_deref() == Some(bytes) && self.current_mode() == Some(self.mode) {
+        if self.content.as_deref() == Some(bytes) && self.current_mode() == Some(self.access.mode) {
             return Ok(());
         }
+        self.unchanged()?;
         self.replace(bytes).map_err(|error| InstallError::Write {
             path: self.path.clone(),
             error,
@@ -99,8 +107,49 @@ impl UserFile {
 
     fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         let (dir, name) = self.place()?;
-        let temp = format!(".{name}.bookend-{}", std::process::id());
-        dir.replace_as(&name, &temp, bytes, self.mode, Durability::Power)
+        let temp = format!("{}{}", temporary(&name), std::process::id());
+        dir.replace_as(&name, &temp, bytes, self.access, Durability::Power)
+    }
+
+    /// What somebody else wrote since it was read is not written over.
+    fn unchanged(&self) -> Result<(), InstallError> {
+        if Self::read(&self.path)?.content == self.content {
+            return Ok(());
+        }
+        Err(InstallError::Refused {
+            path: self.path.clone(),
+            why: "somebody else changed it meanwhile: run this again".to_owned(),
+        })
+    }
+
+    /// Removes what a killed installation left beside it.
+    ///
+    /// # Errors
+    /// As `unlinkat(2)`.
+    pub fn sweep(&self) -> Result<(), InstallError> {
+        let Some((name, parent)) = self
+            .target
+            .file_name()
+            .and_then(|n| n.to_str())
+            .zip(self.target.parent())
+        else {
+            return Ok(());
+        };
+        let prefix = temporary(name);
+        for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+            let left = entry.file_name();
+            let pid = left
+                .to_str()
+                .and_then(|left| left.strip_prefix(&prefix)?.parse().ok());
+            if pid
+                .and_then(Pid::from_raw)
+                .is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+            {
+                let path = entry.path();
+                std::fs::remove_file(&path).map_err(|error| InstallError::Write { path, error })?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes it; a link stays.
@@ -108,6 +157,7 @@ impl UserFile {
     /// # Errors
     /// As `unlinkat(2)`.
     pub fn remove(&mut self) -> Result<(), InstallError> {
+        self.unchanged()?;
         let removed = self.place().and_then(|(dir, name)| dir.remove(&name));
         removed.map_err(|error| InstallError::Write {
             path: self.path.clone(),
@@ -137,10 +187,15 @@ impl UserFile {
     pub fn read_again(&self) -> Result<Self, InstallError> {
         let mut now = Self::read(&self.path)?;
         if self.content.is_some() {
-            now.mode = self.mode;
+            now.access = self.access;
         }
         Ok(now)
     }
+}
+
+/// The temporary beside a file; the number of the process follows.
+fn temporary(name: &str) -> String {
+    format!(".{name}.bookend-")
 }
 
 #[cfg(test)]

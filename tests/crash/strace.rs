@@ -17,7 +17,7 @@ use crate::harness::{Answer, Lab, hook_of};
 /// Sweeps run two processes at a time; one sweep is enough for the machine.
 pub(super) static SWEEP: Mutex<()> = Mutex::new(());
 
-pub(super) fn one_sweep() -> MutexGuard<'static, ()> {
+pub(crate) fn one_sweep() -> MutexGuard<'static, ()> {
     SWEEP.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
@@ -27,12 +27,12 @@ pub(super) fn full() -> bool {
 }
 
 #[expect(clippy::print_stdout, reason = "who reads the run is told what it leaves out")]
-pub(super) fn skipped(why: &str) {
+pub(crate) fn skipped(why: &str) {
     println!("SKIPPED: {why}");
 }
 
 /// Whether strace works here; says so where it does not.
-pub(super) fn can_trace() -> bool {
+pub(crate) fn can_trace() -> bool {
     let tried = Command::new("strace")
         .args([
             "-qq",
@@ -188,7 +188,7 @@ pub(super) fn sweep<T: Sync>(
     failed.into_inner()
 }
 
-pub(super) fn inject(name: &str, what: &str, when: usize) -> Vec<String> {
+pub(crate) fn inject(name: &str, what: &str, when: usize) -> Vec<String> {
     // (`--seccomp-bpf` would be faster, and injects nothing at all on some kernels.)
     [
         "-o",
@@ -203,7 +203,7 @@ pub(super) fn inject(name: &str, what: &str, when: usize) -> Vec<String> {
 }
 
 /// Calls that change a file, a lock or the answer, and the exit. (An `openat` may make a file.)
-pub(super) fn changes(name: &str) -> bool {
+pub(crate) fn changes(name: &str) -> bool {
     name.starts_with("mkdir")
         || name.starts_with("rename")
         || name.starts_with("unlink")
