@@ -15,8 +15,12 @@ use super::place::{FoundHost, Lends, Place};
 use crate::host::Host;
 use crate::probe::{Capture, OFFLINE, wait_until};
 
-/// A host that needs longer is stuck.
+/// A host that needs longer for a change is stuck.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A host that needs longer for a look is stuck.
+pub(super) const LOOK: Duration = Duration::from_secs(10);
+/// Of what it calls its version.
+const MAX_VERSION: usize = 40;
 /// Its output is there by then.
 const SETTLE: Duration = Duration::from_millis(500);
 
@@ -35,6 +39,7 @@ pub struct Program {
     path: PathBuf,
     env: Vec<(String, OsString)>,
     bare: bool,
+    patience: Duration,
 }
 
 /// What it said.
@@ -56,6 +61,7 @@ impl Program {
             path: path.to_owned(),
             env: Vec::new(),
             bare: false,
+            patience: PATIENCE,
         }
     }
 
@@ -128,19 +134,19 @@ impl Program {
     /// Runs it to its end.
     ///
     /// # Errors
-    /// It cannot be started, or does not end within a minute.
+    /// It cannot be started, or does not end in time.
     pub fn ask(&self, arguments: &[&str]) -> Result<Said, InstallError> {
         let mut child = self.start(arguments, Path::new("/"))?;
         drop(child.stdin.take());
         let (out, err) = (Capture::of(child.stdout.take()), Capture::of(child.stderr.take()));
         let mut status = None;
-        wait_until(PATIENCE, || {
+        wait_until(self.patience, || {
             status = child.try_wait().ok().flatten();
             status.is_some()
         });
         let Some(status) = status else {
             end(&mut child);
-            let seconds = PATIENCE.as_secs();
+            let seconds = self.patience.as_secs();
             return Err(self.failed(arguments, &format!("it did not end within {seconds} s")));
         };
         Ok(Said {
@@ -178,11 +184,14 @@ impl Program {
     #[must_use]
     pub fn version(&self) -> Option<String> {
         // Codex makes a directory in its home even for that, unless it has no home.
-        let nowhere = self.clone().with("CODEX_HOME", "/dev/null/none");
+        let mut nowhere = self.clone().with("CODEX_HOME", "/dev/null/none");
+        nowhere.patience = LOOK;
         let said = nowhere.ask(&["--version"]).ok().filter(|said| said.ok)?;
         let mut words = said.out.split_whitespace();
         let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
-        Some(version.to_owned())
+        // Whatever stands on PATH under that name: what is shown is short and plain.
+        let plain = |c: &char| c.is_ascii_alphanumeric() || ".-+_".contains(*c);
+        Some(version.chars().take_while(plain).take(MAX_VERSION).collect())
     }
 
     fn failed(&self, arguments: &[&str], said: &str) -> InstallError {

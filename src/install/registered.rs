@@ -3,8 +3,8 @@
 //! are ours, how ours go in, how they come out.
 //!
 //! Ours is a command line that has exactly the form that we write: one of the five executables in a
-//! directory `bin` of a data directory (this one, or one named `bookend`), or of our plugin, and
-//! `--host <host>` behind it. Everything else is somebody else's, whatever it contains.
+//! directory `bin` of a data directory (this one, one named `bookend`, or one with the command in the same
+//! `bin`), or of our plugin, and `--host <host>` behind it. Everything else is somebody else's, whatever it contains.
 
 use std::path::Path;
 
@@ -60,7 +60,8 @@ pub(super) fn ours(command: &str, place: &Place) -> Option<(Hook, Host)> {
     let is_bin = bin.file_name().is_some_and(|name| name == "bin");
     let is_home = home == place.data
         || home.file_name().is_some_and(|name| name == "bookend")
-        || home == Path::new("${CLAUDE_PLUGIN_ROOT}");
+        || home == Path::new("${CLAUDE_PLUGIN_ROOT}")
+        || bin.join("bookend").is_file();
     (is_bin && is_home).then_some((hook, host))
 }
 
@@ -191,7 +192,8 @@ pub(super) fn remove(document: &mut Value, name: &str) {
 #[must_use]
 pub(super) fn faults(found: &[Ours], place: &Place, host: Host) -> Vec<String> {
     let mut faults = Vec::new();
-    for row in registration::rows(host) {
+    let rows = registration::rows(host);
+    for row in rows {
         let here: Vec<&Ours> = found.iter().filter(|o| is_row(o, row)).collect();
         match here.as_slice() {
             [] => faults.push(match found.iter().find(|o| o.event == row.event) {
@@ -211,12 +213,30 @@ pub(super) fn faults(found: &[Ours], place: &Place, host: Host) -> Vec<String> {
             [_] => {}
             more => faults.push(format!("{} stands there {} times", row.event, more.len())),
         }
+        // Beside the one that belongs there, the same hook again for other tools.
+        if let [_] = here.as_slice()
+            && let Some(other) = found.iter().find(|o| {
+                o.event == row.event && o.hook == row.hook && !rows.iter().any(|row| is_row(o, row))
+            })
+        {
+            let matcher = or_none(other.matcher.as_deref());
+            faults.push(format!(
+                "{}: it stands there again, its matcher {matcher}",
+                row.event
+            ));
+        }
+    }
+    let is_asked = |event: &str| rows.iter().any(|row| row.event == event);
+    for other in found.iter().filter(|o| !is_asked(&o.event)) {
+        faults.push(format!("{} is none that Bookend asks for", other.event));
     }
     faults
 }
 
 fn is_row(ours: &Ours, row: &Row) -> bool {
-    ours.event == row.event && ours.hook == row.hook && ours.matcher.as_deref() == row.matcher
+    // Hosts take both for everything.
+    let matcher = ours.matcher.as_deref().filter(|m| !["", "*"].contains(m));
+    ours.event == row.event && ours.hook == row.hook && matcher == row.matcher
 }
 
 fn or_none(matcher: Option<&str>) -> String {
@@ -303,6 +323,11 @@ mod tests {
         hooks.shift_remove("Stop");
         hooks["PreToolUse"][0]["matcher"] = json!("Bash");
         hooks["SessionStart"][0]["hooks"][0]["timeout"] = json!(30);
+        hooks["SessionStart"][0]["matcher"] = json!("*");
+        let mut again = hooks["PostToolUse"][0].clone();
+        again["matcher"] = json!("Bash");
+        hooks["PostToolUse"].as_array_mut().unwrap().push(again.clone());
+        hooks.insert("Notification".to_owned(), json!([again]));
         let twice = hooks["SubagentStart"][0].clone();
         hooks["SubagentStart"].as_array_mut().unwrap().push(twice);
         hooks["UserPromptSubmit"][0]["hooks"][0]["command"] =
@@ -314,7 +339,9 @@ mod tests {
                 "UserPromptSubmit: it runs \"/old/bookend/bin/turn-start\" --host claude-code",
                 "PreToolUse: its matcher is `Bash`",
                 "SubagentStart stands there 2 times",
+                "PostToolUse: it stands there again, its matcher `Bash`",
                 "Stop is missing",
+                "Notification is none that Bookend asks for",
             ]
         );
     }
