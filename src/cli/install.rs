@@ -160,6 +160,10 @@ impl Install {
                     trust(place, found, &folder)?;
                 }
                 Hindrance::TrustUnknown { why } => return Ok(Some(Trust::Unknown(why))),
+                Hindrance::NotSeen { seen: 0 } => {
+                    let why = "Codex does not see them: `bookend doctor` says what keeps it from it";
+                    return Ok(Some(Trust::Unknown(why.to_owned())));
+                }
                 _ => {}
             }
         }

@@ -19,9 +19,10 @@ use super::place::{FoundHost, Place};
 use super::program::Program;
 use super::receipt::Means;
 use super::registered;
-use super::survey::{Hindrance, Registration, Survey};
+use super::survey::{Hindrance, Registration, Survey, is_project};
 use super::toml::Toml;
 use crate::host::Host;
+use crate::hosts::registration;
 
 const HOST: Host = Host::Codex;
 
@@ -131,14 +132,16 @@ fn survey(place: &Place, found: FoundHost, folder: Option<&Path>) -> Result<Surv
         Err(InstallError::Broken { path, broken }) => survey.broken.push((path, broken)),
         Err(other) => return Err(other),
     }
-    if let Some(folder) = folder.filter(|f| f.join(".codex") != survey.found.config) {
-        let dir = folder.join(".codex");
+    if let Some(dir) = folder.map(|f| f.join(".codex"))
+        && is_project(&dir, &survey.found.config)
+    {
         let (hooks, config) = (dir.join("hooks.json"), dir.join("config.toml"));
         if let Some(json) = std::fs::read(&hooks).ok().and_then(|b| Json::parse(&b).ok()) {
             hooks_in(&mut survey, json.value(), &hooks, place, false);
         }
         if let Some(toml) = std::fs::read(&config).ok().and_then(|b| Toml::parse(&b).ok()) {
             hooks_in(&mut survey, &toml.gist(), &config, place, false);
+            switches(&mut survey, &toml, &config);
         }
     }
     managed(&mut survey, place);
@@ -219,6 +222,7 @@ fn managed(survey: &mut Survey, place: &Place) {
     let Some(toml) = std::fs::read(&file).ok().and_then(|b| Toml::parse(&b).ok()) else {
         return;
     };
+    switches(survey, &toml, &file);
     if toml.bool(&["allow_managed_hooks_only"]) == Some(true) {
         survey.hindrances.push(Hindrance::ManagedOnly {
             file,
@@ -245,6 +249,9 @@ pub fn trust_state(place: &Place, found: &FoundHost, folder: &Path) -> Vec<Hindr
     let (untrusted, modified) = (count("untrusted"), count("modified"));
     let off = ours.iter().filter(|hook| !hook.enabled).count();
     let mut hindrances = Vec::new();
+    if ours.len() < registration::rows(HOST).len() {
+        hindrances.push(Hindrance::NotSeen { seen: ours.len() });
+    }
     if untrusted + modified > 0 {
         hindrances.push(Hindrance::NotTrusted { untrusted, modified });
     }
