@@ -18,6 +18,7 @@ mod docs;
 mod harness;
 mod hostile;
 mod hosts;
+mod install_faults;
 mod live_state;
 mod payloads;
 mod prune;

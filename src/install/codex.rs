@@ -114,8 +114,10 @@ fn survey(place: &Place, found: FoundHost, folder: Option<&Path>) -> Result<Surv
         found,
     };
     let path = survey.found.config.join("config.toml");
+    let mut trusts_project = false;
     match read_toml(&path) {
         Ok((_, config)) => {
+            trusts_project = folder.is_some_and(|folder| is_trusted(&config, folder));
             hooks_in(&mut survey, &config.gist(), &path, place, true);
             plugin(&mut survey, &config, &path, place);
             switches(&mut survey, &config, &path);
@@ -141,11 +143,22 @@ fn survey(place: &Place, found: FoundHost, folder: Option<&Path>) -> Result<Surv
         }
         if let Some(toml) = std::fs::read(&config).ok().and_then(|b| Toml::parse(&b).ok()) {
             hooks_in(&mut survey, &toml.gist(), &config, place, false);
-            switches(&mut survey, &toml, &config);
+            // Codex reads nothing of a project that it does not trust.
+            if trusts_project {
+                switches(&mut survey, &toml, &config);
+            }
         }
     }
     managed(&mut survey, place);
     Ok(survey)
+}
+
+fn is_trusted(config: &Toml, folder: &Path) -> bool {
+    let is = |folder: &Path| {
+        let level = config.str(&["projects", folder.to_str()?, "trust_level"])?;
+        Some(level == "trusted")
+    };
+    folder.ancestors().any(|folder| is(folder) == Some(true))
 }
 
 fn hooks_in(survey: &mut Survey, document: &Value, path: &Path, place: &Place, is_users: bool) {
