@@ -156,7 +156,7 @@ impl Machine {
     #[track_caller]
     fn is_content(&self) {
         let report = self.doctor();
-        assert_eq!(codes(&report, "problem"), [""; 0], "{report:#}");
+        assert_eq!(codes(&report, "problem"), [""; 0], "{:#}", report["findings"]);
         assert_ne!(self.of(&report)["means"], Value::Null, "{report:#}");
     }
 
@@ -173,7 +173,7 @@ impl Machine {
     fn problem(&self, code: &str) -> Value {
         let before = self.picture();
         let report = self.doctor();
-        assert_eq!(codes(&report, "problem"), [code], "{report:#}");
+        assert_eq!(codes(&report, "problem"), [code], "{:#}", report["findings"]);
         assert_eq!(before, self.picture(), "a look changes nothing");
         let all = report["findings"].as_array().unwrap();
         all.iter().find(|f| f["code"] == code).unwrap().clone()

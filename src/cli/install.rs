@@ -276,7 +276,7 @@ pub(super) fn files_document(plan: &Plan, place: &Place, dry_run: bool) -> Vec<V
         .map(|edit| {
             json!({
                 "path": edit.file.path,
-                "diff": diff::unified(&edit.file.path, edit.found.as_deref(), edit.after.as_deref()),
+                "diff": edit.diff(),
                 "backup": backup(place, plan.host(), &edit.file.path).filter(|_| !dry_run),
             })
         })
@@ -303,10 +303,7 @@ pub(super) fn show_plan(plan: &Plan, place: &Place, out: &mut Out) {
     }
     for edit in plan.edits.iter().filter(|edit| edit.was_change()) {
         out.gap();
-        diff::print(
-            out,
-            &diff::unified(&edit.file.path, edit.found.as_deref(), edit.after.as_deref()),
-        );
+        diff::print(out, &edit.diff());
     }
 }
 
