@@ -45,6 +45,7 @@ fn hooks_that_the_host_dropped_later_are_said_to_be_gone() {
 }
 
 type Change = fn(&mut Value);
+type Plant<'p> = &'p dyn Fn(&Path);
 
 const CHANGES: [(&str, Change); 7] = [
     ("Stop is missing", |v| {
@@ -232,7 +233,7 @@ fn executables_that_are_missing_not_executable_or_of_another_version_are_placed_
     let machine = Machine::installed(Host::ClaudeCode);
     let stop = machine.executable(Hook::Stop);
     let real = std::fs::read_link(&stop).unwrap();
-    let plants: [(&str, &dyn Fn(&Path)); 4] = [
+    let plants: [(&str, Plant<'_>); 4] = [
         ("hook-missing", &|stop| std::fs::remove_file(stop).unwrap()),
         ("hook-not-executable", &|stop| {
             std::fs::remove_file(stop).unwrap();
