@@ -106,9 +106,15 @@ impl Config {
                 // A word that we do not know keeps the least.
                 Some(_) => LogPrompts::Off,
             },
-            disabled: var("BOOKEND_DISABLE").is_some_and(|v| v != "0"),
+            disabled: var("BOOKEND_DISABLE").is_some_and(|v| disables(&v)),
         }
     }
+}
+
+/// Whether that value of `BOOKEND_DISABLE` disables.
+#[must_use]
+pub fn disables(value: &str) -> bool {
+    !value.is_empty() && value != "0"
 }
 
 /// A variable whose value is none that we know.

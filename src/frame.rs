@@ -54,9 +54,15 @@ impl Arguments {
     }
 }
 
-/// Runs one hook process; does not return.
+/// Runs one hook process; does not return. A lone `--version` is answered for `bookend doctor`, which looks whether
+/// the hooks are of its own version.
 pub fn run(hook: Hook) -> ! {
     let watch = Stopwatch::start();
+    if std::env::args().nth(1).as_deref() == Some("--version") {
+        let version = format!("{} {}\n", hook.name(), env!("CARGO_PKG_VERSION"));
+        drop(std::io::stdout().lock().write_all(version.as_bytes()));
+        std::process::exit(0);
+    }
     std::panic::set_hook(Box::new(move |info| {
         // No unwinding, no message, and 0: the neutral answer.
         note_panic(hook, &info.to_string());

@@ -22,16 +22,16 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, Lab, hook_of, with};
 
 /// A host process that is not the test: alive until it is killed.
-struct Host(Child);
+pub(crate) struct Host(Child);
 
 impl Host {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let child = Command::new("sleep").arg("600").stdout(Stdio::null()).spawn();
         Self(child.unwrap())
     }
 
     /// An event of a session that runs in this process.
-    fn send(&self, lab: &Lab, session: &str, event: &str, fields: Value) -> Answer {
+    pub(crate) fn send(&self, lab: &Lab, session: &str, event: &str, fields: Value) -> Answer {
         let project = lab.project();
         let base = json!({
             "session_id": session, "prompt_id": "p1", "cwd": project, "hook_event_name": event,
@@ -43,7 +43,7 @@ impl Host {
             .ok()
     }
 
-    fn dies(&mut self) {
+    pub(crate) fn dies(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
     }

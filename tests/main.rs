@@ -19,6 +19,7 @@ mod harness;
 mod hostile;
 mod hosts;
 mod install;
+mod install_faults;
 mod live_state;
 mod payloads;
 mod prune;

@@ -58,12 +58,13 @@ fn announce(fixes: &[Fix], ok: bool, out: &mut Out) {
     for fix in fixes {
         out.line(format!("  {}", text::home(&fix.place())));
         for line in fix.diff() {
-            let style = if line.starts_with('-') {
-                Style::Bad
-            } else {
-                Style::Good
+            let style = match line.as_bytes() {
+                [b'-', ..] => Style::Bad,
+                [b'+', ..] => Style::Good,
+                [b'$', ..] => Style::Strong,
+                _ => Style::Plain,
             };
-            out.line(Line::of(style, &format!("    {line}")));
+            out.line(Line::of(style, &format!("    {}", line.replace('\t', "    "))));
         }
     }
     out.gap();

@@ -165,6 +165,10 @@ impl Install {
                     trust(place, found, &folder)?;
                 }
                 Hindrance::TrustUnknown { why } => return Ok(Some(Trust::Unknown(why))),
+                Hindrance::NotSeen { seen: 0 } => {
+                    let why = "Codex does not see them: `bookend doctor` says what keeps it from it";
+                    return Ok(Some(Trust::Unknown(why.to_owned())));
+                }
                 _ => {}
             }
         }
@@ -277,7 +281,7 @@ pub(super) fn files_document(plan: &Plan, place: &Place, dry_run: bool) -> Vec<V
         .map(|edit| {
             json!({
                 "path": edit.file.path,
-                "diff": diff::unified(&edit.file.path, edit.found.as_deref(), edit.after.as_deref()),
+                "diff": edit.diff(),
                 "backup": backup(place, plan.host(), &edit.file.path).filter(|_| !dry_run),
             })
         })
@@ -304,10 +308,7 @@ pub(super) fn show_plan(plan: &Plan, place: &Place, out: &mut Out) {
     }
     for edit in plan.edits.iter().filter(|edit| edit.was_change()) {
         out.gap();
-        diff::print(
-            out,
-            &diff::unified(&edit.file.path, edit.found.as_deref(), edit.after.as_deref()),
-        );
+        diff::print(out, &edit.diff());
     }
 }
 

@@ -30,7 +30,7 @@ pub enum Fix {
     Register {
         /// Which.
         host: Host,
-        /// What that changes, one line each.
+        /// What that changes: its own commands, and the diffs of the user's files.
         diff: Vec<String>,
     },
     /// Several of them, for one finding.
@@ -57,7 +57,7 @@ impl Fix {
         }
     }
 
-    /// What it changes, one line each, with `-` or `+` before it.
+    /// What it changes, line by line, as a diff shows it.
     #[must_use]
     pub fn diff(&self) -> Vec<String> {
         match self {

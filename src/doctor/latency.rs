@@ -1,9 +1,9 @@
-//! What each hook takes here: the five executables beside this command, each run several times with an
-//! ordinary payload, over stores of their own and in an environment built from nothing. One that is not
-//! there, does not run, crashes, hangs, says something else than JSON or keeps nothing is found by this.
+//! What each hook takes here: the five executables that are registered, or those beside this command where none
+//! are, each run several times with an ordinary payload, over stores of their own and in an environment built from nothing. One that is not
+//! there, does not run, crashes, hangs, says something else than JSON, keeps nothing or is of another version than
+//! this command is found by this.
 
 use std::io::{self, Read, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -12,32 +12,33 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::bad_hook::Bad;
 use super::finding::Finding;
-use super::payload::{SESSION, payload};
 use super::report::Latency;
+use super::sample::{SESSION, payload};
 use crate::clock::Stopwatch;
 use crate::config;
 use crate::hook::Hook;
+use crate::install::is_executable;
 use crate::live::journal;
 use crate::live::root::HookRoot;
 
 /// Runs of each hook.
 const RUNS: usize = 7;
 /// A hook that takes longer than this hangs.
-const HANG: Duration = Duration::from_secs(5);
+pub(super) const HANG: Duration = Duration::from_secs(5);
 /// Most of an answer that is read.
 const MAX_ANSWER: u64 = 1024 * 1024;
-const REMEDY: &str = "Run ./install.sh of Bookend, which places all executables anew.";
 
-/// Measures them; what is the matter with one goes to `findings`.
-pub(super) fn measure(findings: &mut Vec<Finding>) -> Latency {
+/// Measures those in that directory, or those beside this command; what is the matter with one goes to `findings`.
+pub(super) fn measure(placed: Option<PathBuf>, findings: &mut Vec<Finding>) -> Latency {
     let mut latency = Latency::default();
     let beside = std::env::current_exe()
         .and_then(std::fs::canonicalize)
         .map(|exe| exe.parent().map(Path::to_owned).unwrap_or_default());
     let scratch = Scratch::new();
-    let (dir, scratch) = match (beside, scratch) {
-        (Ok(dir), Ok(scratch)) => (dir, scratch),
+    let (beside, scratch) = match (beside, scratch) {
+        (Ok(beside), Ok(scratch)) => (beside, scratch),
         (Err(e), _) | (_, Err(e)) => {
             let what = format!("The hooks could not be measured: {e}.");
             findings.push(
@@ -47,14 +48,29 @@ pub(super) fn measure(findings: &mut Vec<Finding>) -> Latency {
             return latency;
         }
     };
+    let dir = placed.unwrap_or_else(|| beside.clone());
+    let remedy = remedy(&dir, &beside);
     for hook in Hook::ALL {
         let path = dir.join(hook.name());
         let median = scratch
             .median(hook, &path)
-            .map_err(|bad| findings.push(bad.finding(&path)));
+            .map_err(|bad| findings.push(bad.finding(&path, remedy)));
         latency.0.insert(hook.name(), median.ok());
     }
     latency
+}
+
+/// `bookend install` places what stands beside it, unless that is the place.
+fn remedy(dir: &Path, beside: &Path) -> &'static str {
+    let is_placed = dir.canonicalize().is_ok_and(|dir| dir == beside);
+    let has_all = Hook::ALL
+        .iter()
+        .all(|hook| is_executable(&beside.join(hook.name())));
+    if has_all && !is_placed {
+        "Run `bookend install`, which places all executables anew."
+    } else {
+        "Run ./install.sh of Bookend, which places all executables anew."
+    }
 }
 
 /// Stores that are gone when the measuring is over.
@@ -62,70 +78,6 @@ struct Scratch {
     dir: tempfile::TempDir,
     /// How long a run may take.
     patience: Duration,
-}
-
-/// What is wrong with an executable.
-#[derive(Debug)]
-enum Bad {
-    Start(io::Error),
-    Hangs,
-    Fails(ExitStatus),
-    NoJson,
-    KeepsNothing,
-    Run(io::Error),
-}
-
-impl Bad {
-    fn finding(&self, path: &Path) -> Finding {
-        let (code, what) = match self {
-            Self::Start(e) => match (e.kind(), path.exists()) {
-                (io::ErrorKind::NotFound, false) => (
-                    "hook-missing",
-                    "It is not there, so its events are lost.".to_owned(),
-                ),
-                (io::ErrorKind::PermissionDenied, _) => (
-                    "hook-not-executable",
-                    "It may not be executed, so its events are lost.".to_owned(),
-                ),
-                // A program of another machine, or one whose loader is not here.
-                (io::ErrorKind::NotFound, true) => ("hook-foreign", foreign(e)),
-                _ if e.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error()) => {
-                    ("hook-foreign", foreign(e))
-                }
-                _ => ("hook-fails", format!("It cannot be started: {e}.")),
-            },
-            Self::Hangs => (
-                "hook-hangs",
-                format!("It did not end within {} seconds.", HANG.as_secs()),
-            ),
-            Self::Fails(status) => match status.signal() {
-                Some(signal) => ("hook-crashes", format!("It was ended by signal {signal}.")),
-                None => (
-                    "hook-crashes",
-                    format!(
-                        "It exits {}, which some hosts take for a denial.",
-                        status.code().unwrap_or(-1)
-                    ),
-                ),
-            },
-            Self::NoJson => (
-                "hook-answers-wrong",
-                "It says something that is not one JSON document.".to_owned(),
-            ),
-            Self::KeepsNothing => (
-                "hook-keeps-nothing",
-                "It runs, and keeps nothing of its events: it is not the hook of that name, or of another \
-                 version."
-                    .to_owned(),
-            ),
-            Self::Run(e) => ("hook-fails", format!("It cannot be run: {e}.")),
-        };
-        Finding::problem(code, path.to_string_lossy(), what).remedy(REMEDY)
-    }
-}
-
-fn foreign(e: &io::Error) -> String {
-    format!("It is no program of this machine ({e}), so its events are lost.")
 }
 
 impl Scratch {
@@ -147,13 +99,30 @@ impl Scratch {
         let before = self.kept();
         let mut times = Vec::with_capacity(RUNS);
         for run in 0..RUNS {
-            times.push(self.run(path, &payload(hook, run, self.dir.path()))?);
+            let payload = payload(hook, run, self.dir.path()).to_string();
+            let (micros, answer) = self.run(path, &["--host", "claude-code"], payload.as_bytes())?;
+            if !answer.is_empty() && serde_json::from_slice::<Value>(&answer).is_err() {
+                return Err(Bad::NoJson);
+            }
+            times.push(micros);
         }
         if self.kept() < before + RUNS as u64 {
             return Err(Bad::KeepsNothing);
         }
+        self.check_version(path)?;
         times.sort_unstable();
         times.get(RUNS / 2).copied().ok_or(Bad::KeepsNothing)
+    }
+
+    /// Whether it is of this command's version. An older one takes the question for an event without a payload, and
+    /// says nothing.
+    fn check_version(&self, path: &Path) -> Result<(), Bad> {
+        let (_, said) = self.run(path, &["--version"], &[])?;
+        let said = String::from_utf8_lossy(&said);
+        match said.split_whitespace().last() {
+            Some(env!("CARGO_PKG_VERSION")) => Ok(()),
+            version => Err(Bad::Version(version.map(|v| v.chars().take(40).collect()))),
+        }
     }
 
     /// Events of the session so far.
@@ -164,10 +133,11 @@ impl Scratch {
             .map_or(0, |loaded| loaded.state.n)
     }
 
-    fn run(&self, path: &Path, payload: &Value) -> Result<u32, Bad> {
+    /// Runs it: what it took, and what it answered.
+    fn run(&self, path: &Path, arguments: &[&str], payload: &[u8]) -> Result<(u32, Vec<u8>), Bad> {
         let watch = Stopwatch::start();
         let mut child = Command::new(path)
-            .args(["--host", "claude-code"])
+            .args(arguments)
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", self.dir.path())
@@ -192,16 +162,13 @@ impl Scratch {
         if !status.success() {
             return Err(Bad::Fails(status));
         }
-        if !answer.is_empty() && serde_json::from_slice::<Value>(&answer).is_err() {
-            return Err(Bad::NoJson);
-        }
-        Ok(micros)
+        Ok((micros, answer))
     }
 }
 
 /// Gives it the payload, and reads its answer until it closes its stdout or too much time has passed. What
 /// reads is a thread that ends with the child.
-fn talk(child: &mut Child, payload: &Value, patience: Duration) -> Result<Vec<u8>, Bad> {
+fn talk(child: &mut Child, payload: &[u8], patience: Duration) -> Result<Vec<u8>, Bad> {
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(Bad::Run(io::ErrorKind::BrokenPipe.into()));
     };
@@ -213,7 +180,7 @@ fn talk(child: &mut Child, payload: &Value, patience: Duration) -> Result<Vec<u8
         drop(give.send(read.map(|_| bytes)));
     });
     // A payload is smaller than a pipe, so this does not wait; what does not read it is judged by its end.
-    drop(stdin.write_all(payload.to_string().as_bytes()));
+    drop(stdin.write_all(payload));
     drop(stdin);
     answer
         .recv_timeout(patience)
@@ -253,7 +220,10 @@ mod tests {
         sh.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
         assert!(sh.wait().unwrap().success());
         set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-        scratch.median(Hook::Stop, &path).unwrap_err().finding(&path)
+        scratch
+            .median(Hook::Stop, &path)
+            .unwrap_err()
+            .finding(&path, "Run ./install.sh.")
     }
 
     #[test]
@@ -274,7 +244,7 @@ mod tests {
         let scratch = Scratch::new().unwrap();
         let nowhere = scratch.dir.path().join("nowhere");
         let bad = scratch.median(Hook::Stop, &nowhere).unwrap_err();
-        assert_eq!(bad.finding(&nowhere).code, "hook-missing");
+        assert_eq!(bad.finding(&nowhere, "").code, "hook-missing");
     }
 
     #[test]

@@ -13,8 +13,9 @@
 //! | which stores are looked at; directories as such | `stores.rs`; `place.rs` |
 //! | live state; the log; what points to a log | `live.rs`; `logs.rs`; `entries.rs`, `leftovers.rs` |
 //! | modes, owners, times, names | `files.rs` |
-//! | variables; faults; what a hook takes | `settings.rs`; `faults.rs`; `latency.rs`, `payload.rs` |
+//! | variables; faults; what a hook takes | `settings.rs`; `faults.rs`; `latency.rs`, `sample.rs`, `bad_hook.rs` |
 
+mod bad_hook;
 mod entries;
 mod faults;
 mod files;
@@ -26,9 +27,9 @@ pub(crate) mod leftovers;
 mod lines;
 mod live;
 mod logs;
-mod payload;
 mod place;
 pub mod report;
+mod sample;
 mod settings;
 mod stores;
 
@@ -55,8 +56,10 @@ struct Counted {
 #[must_use]
 pub fn examine(config: &Config, now: DateTime<Utc>) -> Report {
     let mut findings = Vec::new();
-    let hosts = hosts::examine(config, &mut findings);
+    let hosts = hosts::examine(config, now, &mut findings);
     let stores = stores::examine(config, now, &mut findings);
-    let latency = latency::measure(&mut findings);
+    let is_registered = hosts.iter().any(|host| host.means.is_some());
+    let placed = config.data_dir.as_ref().ok().map(|data| data.join("bin"));
+    let latency = latency::measure(placed.filter(|_| is_registered), &mut findings);
     Report::new(hosts, stores, latency, findings)
 }

@@ -6,22 +6,25 @@
 //! To look, it is started in a scratch `CODEX_HOME` that holds a copy of `config.toml` and a link to the
 //! plugins: looking leaves no trace in the user's own.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Child, ChildStdin};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::error::InstallError;
-use super::program::{Program, end};
+use super::program::{LOOK, Program, end};
 
-/// Longest wait for an answer.
+/// Longest wait for a change.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Most of what it says that is read, and so many lines ahead: it may be any program of that name.
+const MAX_SAID: u64 = 64 * 1024 * 1024;
+const AHEAD: usize = 64;
 
 /// A hook as Codex sees it.
 #[derive(Debug, Clone, Deserialize)]
@@ -54,6 +57,7 @@ struct AppServer {
     stdin: ChildStdin,
     lines: Receiver<String>,
     asked: u64,
+    deadline: Instant,
 }
 
 /// The hooks that Codex sees in `config` (its home), looked at without leaving a trace there.
@@ -72,14 +76,26 @@ pub(super) fn look(program: &Program, config: &Path, folder: &Path) -> Result<Ve
     let home = scratch.path();
     if let Ok(text) = std::fs::read(config.join("config.toml")) {
         let dir = crate::files::Dir::open(home).map_err(failed)?;
-        dir.create_new("config.toml", &text).map_err(failed)?;
+        dir.create_new("config.toml", &moved(&text, config, home))
+            .map_err(failed)?;
     }
     for name in ["plugins", "hooks.json"] {
         if config.join(name).exists() {
             symlink(config.join(name), home.join(name)).map_err(failed)?;
         }
     }
-    AppServer::start(program, home, folder)?.hooks(folder)
+    AppServer::start(program, home, folder, LOOK)?.hooks(folder)
+}
+
+/// Trust in a hook of `hooks.json` or `config.toml` is kept by the path of that file: the records of one home as
+/// those of another.
+fn moved(text: &[u8], from: &Path, to: &Path) -> Vec<u8> {
+    let mut text = String::from_utf8_lossy(text).into_owned();
+    for name in ["hooks.json", "config.toml"] {
+        let path = |home: &Path| format!("\"{}:", home.join(name).display());
+        text = text.replace(&path(from), &path(to));
+    }
+    text.into_bytes()
 }
 
 /// Trusts the hooks that `which` picks, in the user's own configuration.
@@ -92,7 +108,7 @@ pub(super) fn trust(
     folder: &Path,
     which: impl Fn(&SeenHook) -> bool,
 ) -> Result<usize, InstallError> {
-    let mut server = AppServer::start(program, config, folder)?;
+    let mut server = AppServer::start(program, config, folder, PATIENCE)?;
     let seen = server.hooks(folder)?;
     let state: Map<String, Value> = seen
         .iter()
@@ -111,7 +127,13 @@ pub(super) fn trust(
 }
 
 impl AppServer {
-    fn start(program: &Program, home: &Path, folder: &Path) -> Result<Self, InstallError> {
+    fn start(
+        program: &Program,
+        home: &Path,
+        folder: &Path,
+        patience: Duration,
+    ) -> Result<Self, InstallError> {
+        let deadline = Instant::now() + patience;
         let codex = program.clone().with("CODEX_HOME", home);
         let mut child = codex.start(&["app-server"], folder)?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
@@ -123,9 +145,12 @@ impl AppServer {
             end(&mut child);
             return Err(said("it has no standard input and output"));
         };
-        let (send, lines) = channel();
+        let (send, lines) = sync_channel(AHEAD);
         thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            for line in BufReader::new(stdout.take(MAX_SAID))
+                .lines()
+                .map_while(Result::ok)
+            {
                 if send.send(line).is_err() {
                     return;
                 }
@@ -136,6 +161,7 @@ impl AppServer {
             stdin,
             lines,
             asked: 0,
+            deadline,
         };
         let client = json!({"name": "bookend", "title": "Bookend", "version": env!("CARGO_PKG_VERSION")});
         server.call("initialize", &json!({"clientInfo": client}))?;
@@ -165,10 +191,11 @@ impl AppServer {
         self.asked += 1;
         let id = self.asked;
         self.send(&json!({"id": id, "method": method, "params": params}))?;
-        let deadline = std::time::Instant::now() + PATIENCE;
         loop {
-            let left = deadline.saturating_duration_since(std::time::Instant::now());
-            let Ok(line) = self.lines.recv_timeout(left) else {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            // One that talks without end is never out of lines.
+            let line = self.lines.recv_timeout(left).ok().filter(|_| !left.is_zero());
+            let Some(line) = line else {
                 return Err(said(&format!("it gave no answer to {method}")));
             };
             // Notifications come in between.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::assemble::{self, ID, NAME};
+use super::claude_switches::{managed, plugin_switch, switches};
 use super::error::{Broken, InstallError};
 use super::form::{Form, read_any, read_json};
 use super::installer::{Installer, Listed};
@@ -17,7 +18,7 @@ use super::json::Json;
 use super::place::{FoundHost, Place};
 use super::receipt::Means;
 use super::registered;
-use super::survey::{Hindrance, Registration, Survey};
+use super::survey::{Registration, Survey, is_project};
 use crate::host::Host;
 
 const HOST: Host = Host::ClaudeCode;
@@ -109,16 +110,21 @@ fn survey(place: &Place, found: FoundHost, folder: Option<&Path>) -> Result<Surv
     let settings = settings(&mut survey, &path)?;
     hooks_in(&mut survey, &settings, &path, place, true);
     plugin(&mut survey, &settings, &path, place);
-    switches(&mut survey, &settings, &path);
-    if let Some(folder) = folder.filter(|f| f.join(".claude") != survey.found.config) {
+    switches(&mut survey, &settings, &path, place);
+    let mut above = Vec::new();
+    if let Some(dir) = folder.map(|f| f.join(".claude"))
+        && is_project(&dir, &survey.found.config)
+    {
         for name in ["settings.json", "settings.local.json"] {
-            let path = folder.join(".claude").join(name);
+            let path = dir.join(name);
             let settings = settings_of_project(&mut survey, &path);
             hooks_in(&mut survey, &settings, &path, place, false);
-            switches(&mut survey, &settings, &path);
+            switches(&mut survey, &settings, &path, place);
+            above.push((path, settings));
         }
     }
-    managed(&mut survey, place);
+    above.extend(managed(&mut survey, place));
+    plugin_switch(&mut survey, above);
     Ok(survey)
 }
 
@@ -196,6 +202,9 @@ fn plugin(survey: &mut Survey, settings: &Value, path: &Path, place: &Place) {
     let wanted = place.plugin(HOST);
     let is_own = source.is_some_and(|s| Path::new(s) == wanted);
     let mut faults = Vec::new();
+    if enabled.is_none() {
+        faults.push("it is not named in the settings any more".to_owned());
+    }
     if !is_installed {
         faults.push("it is switched on in the settings, but not installed".to_owned());
     }
@@ -214,38 +223,11 @@ fn plugin(survey: &mut Survey, settings: &Value, path: &Path, place: &Place) {
         means: Means::Plugin,
         file: path.to_owned(),
         what: format!("plugin {ID}"),
-        enabled: enabled == Some(true),
+        enabled: enabled != Some(false),
         is_own,
         faults,
         is_users: true,
     });
-}
-
-fn switches(survey: &mut Survey, settings: &Value, path: &Path) {
-    if settings.get("disableAllHooks") == Some(&json!(true)) {
-        survey.hindrances.push(Hindrance::SwitchedOff {
-            file: path.to_owned(),
-            setting: "disableAllHooks".to_owned(),
-        });
-    }
-}
-
-/// What an administrator set (read from the bundle of 2.1.332, not tried on a managed machine).
-fn managed(survey: &mut Survey, place: &Place) {
-    let dir = place.system.join("etc/claude-code");
-    let mut paths = vec![dir.join("managed-settings.json")];
-    let more = std::fs::read_dir(dir.join("managed-settings.d"));
-    paths.extend(more.into_iter().flatten().flatten().map(|e| e.path()));
-    for path in paths {
-        let settings = value(&path);
-        switches(survey, &settings, &path);
-        if settings.get("allowManagedHooksOnly") == Some(&json!(true)) {
-            survey.hindrances.push(Hindrance::ManagedOnly {
-                file: path,
-                setting: "allowManagedHooksOnly".to_owned(),
-            });
-        }
-    }
 }
 
 /// Why the user's settings must not be touched: the host's own verdict where it can be asked, ours where not.
@@ -292,7 +274,7 @@ fn recorded_version(found: &FoundHost) -> Option<String> {
     version.as_str().map(str::to_owned)
 }
 
-fn value(path: &Path) -> Value {
+pub(super) fn value(path: &Path) -> Value {
     let json = read_any(path).and_then(|bytes| Json::parse(&bytes).ok());
     json.map(|json| json.value().clone()).unwrap_or_default()
 }

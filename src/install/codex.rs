@@ -19,9 +19,10 @@ use super::place::{FoundHost, Place};
 use super::program::Program;
 use super::receipt::Means;
 use super::registered;
-use super::survey::{Hindrance, Registration, Survey};
+use super::survey::{Hindrance, Registration, Survey, is_project};
 use super::toml::Toml;
 use crate::host::Host;
+use crate::hosts::registration;
 
 const HOST: Host = Host::Codex;
 
@@ -154,8 +155,10 @@ fn survey(place: &Place, found: FoundHost, folder: Option<&Path>) -> Result<Surv
         found,
     };
     let path = survey.found.config.join("config.toml");
+    let mut trusts_project = false;
     match read_toml(&path) {
         Ok((_, config)) => {
+            trusts_project = folder.is_some_and(|folder| is_trusted(&config, folder));
             hooks_in(&mut survey, &config.gist(), &path, place, true);
             plugin(&mut survey, &config, &path, place);
             switches(&mut survey, &config, &path);
@@ -172,18 +175,31 @@ fn survey(place: &Place, found: FoundHost, folder: Option<&Path>) -> Result<Surv
         Err(InstallError::Broken { path, broken }) => survey.broken.push((path, broken)),
         Err(other) => return Err(other),
     }
-    if let Some(folder) = folder.filter(|f| f.join(".codex") != survey.found.config) {
-        let dir = folder.join(".codex");
+    if let Some(dir) = folder.map(|f| f.join(".codex"))
+        && is_project(&dir, &survey.found.config)
+    {
         let (hooks, config) = (dir.join("hooks.json"), dir.join("config.toml"));
         if let Some(json) = read_any(&hooks).and_then(|b| Json::parse(&b).ok()) {
             hooks_in(&mut survey, json.value(), &hooks, place, false);
         }
         if let Some(toml) = read_any(&config).and_then(|b| Toml::parse(&b).ok()) {
             hooks_in(&mut survey, &toml.gist(), &config, place, false);
+            // Codex reads nothing of a project that it does not trust.
+            if trusts_project {
+                switches(&mut survey, &toml, &config);
+            }
         }
     }
     managed(&mut survey, place);
     Ok(survey)
+}
+
+fn is_trusted(config: &Toml, folder: &Path) -> bool {
+    let is = |folder: &Path| {
+        let level = config.str(&["projects", folder.to_str()?, "trust_level"])?;
+        Some(level == "trusted")
+    };
+    folder.ancestors().any(|folder| is(folder) == Some(true))
 }
 
 fn hooks_in(survey: &mut Survey, document: &Value, path: &Path, place: &Place, is_users: bool) {
@@ -260,6 +276,7 @@ fn managed(survey: &mut Survey, place: &Place) {
     let Some(toml) = read_any(&file).and_then(|b| Toml::parse(&b).ok()) else {
         return;
     };
+    switches(survey, &toml, &file);
     if toml.bool(&["allow_managed_hooks_only"]) == Some(true) {
         survey.hindrances.push(Hindrance::ManagedOnly {
             file,
@@ -286,6 +303,9 @@ pub fn trust_state(place: &Place, found: &FoundHost, folder: &Path) -> Vec<Hindr
     let (untrusted, modified) = (count("untrusted"), count("modified"));
     let off = ours.iter().filter(|hook| !hook.enabled).count();
     let mut hindrances = Vec::new();
+    if ours.len() < registration::rows(HOST).len() {
+        hindrances.push(Hindrance::NotSeen { seen: ours.len() });
+    }
     if untrusted + modified > 0 {
         hindrances.push(Hindrance::NotTrusted { untrusted, modified });
     }

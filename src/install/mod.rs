@@ -12,6 +12,7 @@
 //! | to change | look in |
 //! | --- | --- |
 //! | what is special about a host | `claude_code.rs`, `codex.rs`: one constant each, of the type in `installer.rs` |
+//! | what keeps registered hooks from running | `claude_switches.rs`, `codex.rs` |
 //! | which command lines are ours | `registered.rs` |
 //! | the plugin's files | `assemble.rs` |
 //! | executables and the link to the command | `executables.rs` |
@@ -23,6 +24,7 @@ mod app_server;
 mod apply;
 mod assemble;
 mod claude_code;
+mod claude_switches;
 mod codex;
 mod error;
 mod executables;

@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use similar::TextDiff;
+
 use super::assemble::{self, Part};
 use super::codex;
 use super::error::InstallError;
@@ -48,6 +50,23 @@ impl Edit {
     pub fn was_change(&self) -> bool {
         self.found != self.after
     }
+
+    /// What changes, as a unified diff; what is not there is `/dev/null`, as `diff` names it.
+    #[must_use]
+    pub fn diff(&self) -> String {
+        let text = |bytes: &Option<Vec<u8>>| {
+            String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned()
+        };
+        let path = self.file.path.display().to_string();
+        let name = |bytes: &Option<Vec<u8>>| bytes.as_ref().map_or("/dev/null", |_| path.as_str()).to_owned();
+        let (old, new) = (text(&self.found), text(&self.after));
+        let diff = TextDiff::from_lines(&old, &new);
+        let mut unified = diff.unified_diff();
+        unified
+            .context_radius(3)
+            .header(&name(&self.found), &name(&self.after));
+        unified.to_string()
+    }
 }
 
 /// What is to be done.
@@ -76,7 +95,8 @@ impl Plan {
         self.survey.found.host
     }
 
-    /// What it changes, a line each: `+` what is written, `-` what is taken away, `$` what the host is asked.
+    /// What it changes, line by line: `+` a file of the plugin that is written, `$` what the host is asked, the diff of
+    /// each file of the user.
     #[must_use]
     pub fn summary(&self, place: &Place) -> Vec<String> {
         let mut lines: Vec<String> = self
@@ -94,8 +114,7 @@ impl Plan {
             );
         }
         for edit in self.edits.iter().filter(|edit| edit.was_change()) {
-            let sign = if edit.after.is_some() { '+' } else { '-' };
-            lines.push(format!("{sign} {}", edit.file.path.display()));
+            lines.extend(edit.diff().lines().map(str::to_owned));
         }
         lines
     }

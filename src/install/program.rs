@@ -17,6 +17,10 @@ use crate::probe::{Capture, OFFLINE, wait_until};
 
 /// How long a program may take that is no host's.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A host that needs longer for a look is stuck.
+pub(super) const LOOK: Duration = Duration::from_secs(10);
+/// Of what it calls its version.
+const MAX_VERSION: usize = 40;
 /// Its output is there by then.
 const SETTLE: Duration = Duration::from_millis(500);
 
@@ -190,11 +194,14 @@ impl Program {
     #[must_use]
     pub fn version(&self) -> Option<String> {
         // Codex makes a directory in its home even for that, unless it has no home.
-        let nowhere = self.clone().with("CODEX_HOME", "/dev/null/none");
+        let mut nowhere = self.clone().with("CODEX_HOME", "/dev/null/none");
+        nowhere.patience = LOOK;
         let said = nowhere.ask(&["--version"]).ok().filter(|said| said.ok)?;
         let mut words = said.out.split_whitespace();
         let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
-        Some(version.to_owned())
+        // Whatever stands on PATH under that name: what is shown is short and plain.
+        let plain = |c: &char| c.is_ascii_alphanumeric() || ".-+_".contains(*c);
+        Some(version.chars().take_while(plain).take(MAX_VERSION).collect())
     }
 
     fn failed(&self, arguments: &[&str], said: &str) -> InstallError {

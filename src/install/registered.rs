@@ -3,7 +3,8 @@
 //! are ours, how ours go in, how they come out.
 //!
 //! Ours is a command line that has exactly the form that we write: one of the five executables in a
-//! directory `bin` of a data directory (see `Place::is_data_dir`), or of our plugin, and `--host <host>` behind it. Everything else is somebody else's, whatever it contains.
+//! directory `bin` of a data directory (see `Place::is_data_dir`), or of our plugin, and `--host <host>` behind it.
+//! Everything else is somebody else's, whatever it contains.
 
 use std::path::Path;
 
@@ -188,7 +189,8 @@ pub(super) fn remove(document: &mut Value, name: &str) {
 #[must_use]
 pub(super) fn faults(found: &[Ours], place: &Place, host: Host) -> Vec<String> {
     let mut faults = Vec::new();
-    for row in registration::rows(host) {
+    let rows = registration::rows(host);
+    for row in rows {
         let here: Vec<&Ours> = found.iter().filter(|o| is_row(o, row)).collect();
         match here.as_slice() {
             [] => faults.push(match found.iter().find(|o| o.event == row.event) {
@@ -208,12 +210,30 @@ pub(super) fn faults(found: &[Ours], place: &Place, host: Host) -> Vec<String> {
             [_] => {}
             more => faults.push(format!("{} stands there {} times", row.event, more.len())),
         }
+        // Beside the one that belongs there, the same hook again for other tools.
+        if let [_] = here.as_slice()
+            && let Some(other) = found.iter().find(|o| {
+                o.event == row.event && o.hook == row.hook && !rows.iter().any(|row| is_row(o, row))
+            })
+        {
+            let matcher = or_none(other.matcher.as_deref());
+            faults.push(format!(
+                "{}: it stands there again, its matcher {matcher}",
+                row.event
+            ));
+        }
+    }
+    let is_asked = |event: &str| rows.iter().any(|row| row.event == event);
+    for other in found.iter().filter(|o| !is_asked(&o.event)) {
+        faults.push(format!("{} is none that Bookend asks for", other.event));
     }
     faults
 }
 
 fn is_row(ours: &Ours, row: &Row) -> bool {
-    ours.event == row.event && ours.hook == row.hook && ours.matcher.as_deref() == row.matcher
+    // Hosts take both for everything.
+    let matcher = ours.matcher.as_deref().filter(|m| !["", "*"].contains(m));
+    ours.event == row.event && ours.hook == row.hook && matcher == row.matcher
 }
 
 fn or_none(matcher: Option<&str>) -> String {
@@ -292,6 +312,11 @@ mod tests {
         hooks.shift_remove("Stop");
         hooks["PreToolUse"][0]["matcher"] = json!("Bash");
         hooks["SessionStart"][0]["hooks"][0]["timeout"] = json!(30);
+        hooks["SessionStart"][0]["matcher"] = json!("*");
+        let mut again = hooks["PostToolUse"][0].clone();
+        again["matcher"] = json!("Bash");
+        hooks["PostToolUse"].as_array_mut().unwrap().push(again.clone());
+        hooks.insert("Notification".to_owned(), json!([again]));
         let twice = hooks["SubagentStart"][0].clone();
         hooks["SubagentStart"].as_array_mut().unwrap().push(twice);
         hooks["UserPromptSubmit"][0]["hooks"][0]["command"] =
@@ -303,7 +328,9 @@ mod tests {
                 "UserPromptSubmit: it runs \"/old/bookend/bin/turn-start\" --host claude-code",
                 "PreToolUse: its matcher is `Bash`",
                 "SubagentStart stands there 2 times",
+                "PostToolUse: it stands there again, its matcher `Bash`",
                 "Stop is missing",
+                "Notification is none that Bookend asks for",
             ]
         );
     }

@@ -1,7 +1,7 @@
 //! What is found of Bookend in a host: every registration, what is wrong with it, and what keeps hooks from
 //! running. Looking changes nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::Broken;
 use super::place::FoundHost;
@@ -68,11 +68,30 @@ pub enum Hindrance {
         /// How many.
         count: usize,
     },
+    /// The host sees fewer of the registered hooks than there are, for a reason that is none of the others.
+    NotSeen {
+        /// How many it sees.
+        seen: usize,
+    },
+    /// A variable in the host's settings sends its hooks to another data directory.
+    OtherData {
+        /// In which file.
+        file: PathBuf,
+        /// Which directory.
+        dir: String,
+    },
     /// The host could not be asked whether it trusts them.
     TrustUnknown {
         /// Why.
         why: String,
     },
+}
+
+/// Whether the settings in `folder` are a project's, and not the host's own under another name: HOME as a
+/// project, a link in its path.
+pub(super) fn is_project(folder: &Path, config: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    real(folder) != real(config)
 }
 
 impl Survey {

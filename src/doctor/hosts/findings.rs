@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use super::super::finding::Finding;
+use super::super::finding::{Finding, Level};
 use super::super::fix::Fix;
-use super::HostReport;
+use super::fired::Fired;
+use super::{HostReport, registration, silent};
 use crate::clock;
 use crate::host::Host;
-use crate::install::{Broken, Hindrance, Means, Registration, Survey};
+use crate::install::{Broken, Hindrance, Means, Survey};
 
-/// Finds it, from what the survey saw.
-pub(super) fn find(survey: &Survey, report: &HostReport, fix: Option<Fix>) -> Vec<Finding> {
+/// Finds it, from what the survey saw and what fired.
+pub(super) fn find(survey: &Survey, report: &HostReport, fired: &Fired, fix: Option<Fix>) -> Vec<Finding> {
     let host = survey.found.host;
     let mut findings: Vec<Finding> = survey
         .broken
@@ -18,120 +19,28 @@ pub(super) fn find(survey: &Survey, report: &HostReport, fix: Option<Fix>) -> Ve
         .map(|(path, b)| broken(host, path, b))
         .collect();
     let is_broken = !findings.is_empty();
-    findings.extend(registrations(survey, fix, is_broken));
-    if !survey.registrations.is_empty() {
-        findings.extend(
-            survey
-                .hindrances
-                .iter()
-                .map(|hindrance| hindered(host, hindrance)),
-        );
-        if findings.is_empty() {
-            findings.extend(unproven(host, report));
-        }
+    findings.extend(registration::find(survey, report, fix, is_broken));
+    if survey.registrations.is_empty() {
+        return findings;
+    }
+    let hindrances = survey.hindrances.iter();
+    findings.extend(hindrances.map(|hindrance| hindered(host, hindrance)));
+    if findings.is_empty() {
+        // Nothing that stands in a file says why.
+        let since = report.installed_at.max(report.last_probed);
+        findings.extend(silent::find(host, &fired.finished, since));
+    }
+    if findings.is_empty() {
+        findings.extend(unproven(host, report));
+    }
+    if findings.iter().all(|finding| finding.level != Level::Problem) {
+        findings.extend(out_of_reach(host, report));
     }
     findings
 }
 
-fn problem(host: Host, code: &'static str, what: String) -> Finding {
+pub(super) fn problem(host: Host, code: &'static str, what: String) -> Finding {
     Finding::problem(code, host.id(), what)
-}
-
-fn install(host: Host) -> String {
-    format!("Run `bookend install {}`.", host.id())
-}
-
-fn registrations(survey: &Survey, fix: Option<Fix>, is_broken: bool) -> Vec<Finding> {
-    let host = survey.found.host;
-    let title = host.title();
-    let mut findings = Vec::new();
-    match survey.registrations.as_slice() {
-        // What cannot be read may hold them.
-        [] if is_broken => {}
-        [] => findings.push(
-            problem(
-                host,
-                "not-installed",
-                format!("{title} is here, but the hooks are not registered with it."),
-            )
-            .remedy(install(host)),
-        ),
-        [one] => findings.extend(faulty(host, one, fix)),
-        more => {
-            let places: Vec<String> = more.iter().map(place).collect();
-            let foreign: Vec<String> = more
-                .iter()
-                .filter(|r| !r.is_users)
-                .map(|r| r.file.display().to_string())
-                .collect();
-            let remedy = if foreign.is_empty() {
-                format!("{} It leaves one.", install(host))
-            } else {
-                format!(
-                    "Take the hooks of Bookend out of {}: one installation serves every project.",
-                    foreign.join(" and ")
-                )
-            };
-            let what = format!(
-                "The hooks are registered {} times: {}. Each event runs them as often.",
-                more.len(),
-                places.join("; ")
-            );
-            let fix = fix.filter(|_| foreign.is_empty());
-            findings.push(problem(host, "installed-twice", what).remedy(remedy).fix(fix));
-        }
-    }
-    findings
-}
-
-fn place(registration: &Registration) -> String {
-    format!("{} in {}", registration.what, registration.file.display())
-}
-
-fn faulty(host: Host, one: &Registration, fix: Option<Fix>) -> Option<Finding> {
-    if !one.enabled {
-        let remedy = match host {
-            Host::ClaudeCode => {
-                "Run `claude plugin enable bookend@bookend`, or `bookend install claude-code`.".to_owned()
-            }
-            _ => install(host),
-        };
-        let what = format!("Its {} is switched off in {}.", one.what, one.file.display());
-        return Some(problem(host, "switched-off", what).remedy(remedy));
-    }
-    if !one.is_own {
-        let what = format!(
-            "The registration ({}) is of another installation: {}.",
-            place(one),
-            join(&one.faults)
-        );
-        return Some(
-            problem(host, "registration-outdated", what)
-                .remedy(format!("{} It takes the place of the other one.", install(host)))
-                .fix(fix),
-        );
-    }
-    if one.faults.is_empty() {
-        return None;
-    }
-    let what = format!(
-        "The registration ({}) is not whole: {}.",
-        place(one),
-        join(&one.faults)
-    );
-    Some(
-        problem(host, "registration-incomplete", what)
-            .remedy(install(host))
-            .fix(fix),
-    )
-}
-
-fn join(faults: &[String]) -> String {
-    match faults {
-        [] => "it runs other executables".to_owned(),
-        [a, b, c, more @ ..] if !more.is_empty() => format!("{a}; {b}; {c}; and {} more", more.len()),
-        some => some.join("; "),
-    }
 }
 
 fn broken(host: Host, path: &Path, broken: &Broken) -> Finding {
@@ -151,10 +60,7 @@ fn hindered(host: Host, hindrance: &Hindrance) -> Finding {
     let title = host.title();
     match hindrance {
         Hindrance::SwitchedOff { file, setting } => {
-            let what = format!(
-                "{setting} in {} keeps {title} from running any hook.",
-                file.display()
-            );
+            let what = format!("{setting} in {} keeps the hooks from running.", file.display());
             problem(host, "hooks-off", what).remedy(format!("Take {setting} out of {}.", file.display()))
         }
         Hindrance::ManagedOnly { file, setting } => {
@@ -181,6 +87,26 @@ fn hindered(host: Host, hindrance: &Hindrance) -> Finding {
         Hindrance::SomeOff { count } => {
             let what = format!("{count} of the hooks are switched off in {title}'s list of hooks.");
             problem(host, "switched-off", what).remedy("Switch them on again: `/hooks` in codex.")
+        }
+        Hindrance::NotSeen { seen } => {
+            let what = match seen {
+                0 => format!("The hooks are registered, and {title} sees none of them here."),
+                n => format!("{title} sees {n} of the hooks, and not the others."),
+            };
+            problem(host, "hooks-not-seen", what).remedy(
+                "Run `bookend install codex`; if it stays so, look for a switch in the settings that Codex reads here \
+                 (`/hooks` in codex shows what it sees).",
+            )
+        }
+        Hindrance::OtherData { file, dir } => {
+            let what = format!(
+                "env.BOOKEND_DATA_DIR in {} sends what the hooks keep to {dir}; this command looks elsewhere.",
+                file.display()
+            );
+            problem(host, "data-elsewhere", what).remedy(format!(
+                "Take env.BOOKEND_DATA_DIR out of {}, or set it in your shell too.",
+                file.display()
+            ))
         }
         Hindrance::TrustUnknown { why } => {
             let what = format!("Whether {title} trusts the hooks is not known: failed to {why}.");
@@ -210,6 +136,22 @@ fn unproven(host: Host, report: &HostReport) -> Option<Finding> {
     Some(Finding::not_proven("never-fired", host.id(), what).remedy(remedy))
 }
 
+/// A plugin of a host whose program is not here: it may be gone, or only not on this PATH.
+fn out_of_reach(host: Host, report: &HostReport) -> Option<Finding> {
+    if report.program.is_some() || report.means != Some(Means::Plugin) {
+        return None;
+    }
+    let title = host.title();
+    let what = format!(
+        "The program of {title} is not on PATH, so its version and what it says of the plugin are not known."
+    );
+    let remedy = format!(
+        "Add its folder to PATH; if {title} is gone from here, run `bookend uninstall {}`.",
+        host.id()
+    );
+    Some(Finding::note("program-missing", host.id(), what).remedy(remedy))
+}
+
 /// Why nothing can be said of a host.
 pub(super) fn unreadable(host: Host, why: &str) -> Finding {
     problem(
@@ -218,9 +160,4 @@ pub(super) fn unreadable(host: Host, why: &str) -> Finding {
         format!("Its settings cannot be used: failed to {why}."),
     )
     .remedy("Give the file back to yourself (owner, mode), or move away what stands there.")
-}
-
-/// How it is registered, in a word.
-pub(super) fn means(registrations: &[Registration]) -> Option<Means> {
-    registrations.first().map(|r| r.means)
 }

@@ -1,72 +1,100 @@
 //! When each event of a host last fired: as the live state of every hook root counts them, and behind it, where
-//! the live state was pruned, when the host's newest log was last written.
+//! the live state was pruned, as the log shows it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
+use super::super::NEWEST;
+use super::logged;
 use crate::config::Config;
 use crate::host::Host;
 use crate::live::journal;
 use crate::live::key::SessionKey;
 use crate::live::names::JOURNAL;
 use crate::live::root::HookRoot;
-use crate::live::state::EventCount;
+use crate::live::state::{EventCount, State};
 use crate::log::data_dir::DataDir;
-use crate::log::id::SessionId;
-use crate::log::view::SessionView;
-
-use super::super::NEWEST;
 
 /// What is known of one host's events.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fired {
     /// By the host's name of the event.
-    pub events: BTreeMap<String, EventCount>,
-    /// When the newest log of a session of this host was last written, and how many turns it has.
-    pub logged: Option<DateTime<Utc>>,
+    pub events: BTreeMap<String, Event>,
+    /// The sessions that are over, as far as the live state goes back.
+    pub finished: Vec<Finished>,
+}
+
+/// What is known of one event.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Event {
+    /// How often it fired, as far as the live state goes back.
+    pub count: u64,
+    /// When last, in the live state or the log.
+    pub last_at: Option<DateTime<Utc>>,
+    /// What its hook took then, in microseconds, if the live state knows.
+    pub last_micros: Option<u32>,
+}
+
+/// A session that is over.
+#[derive(Debug, Clone)]
+pub(super) struct Finished {
+    /// When its first event came.
+    pub started_at: DateTime<Utc>,
+    /// The events that fired in it.
+    pub events: Vec<String>,
 }
 
 impl Fired {
     /// When anything of this host last fired.
     pub(super) fn last(&self) -> Option<DateTime<Utc>> {
-        let live = self.events.values().filter_map(|event| event.last_at);
-        live.chain(self.logged).max()
+        self.events.values().filter_map(|event| event.last_at).max()
     }
 
-    fn take(&mut self, name: &str, count: &EventCount) {
+    fn take(&mut self, state: &State, now: DateTime<Utc>) {
+        for (name, count) in &state.events {
+            self.count(name, count);
+        }
+        if let Some(started_at) = state.started_at.filter(|_| !state.alive(now)) {
+            self.finished.push(Finished {
+                started_at,
+                events: state.events.keys().cloned().collect(),
+            });
+        }
+    }
+
+    fn count(&mut self, name: &str, count: &EventCount) {
         let known = self.events.entry(name.to_owned()).or_default();
         known.count += count.count;
         if count.last_at > known.last_at {
             known.last_at = count.last_at;
-            known.last_micros = count.last_micros;
+            known.last_micros = Some(count.last_micros);
         }
     }
 }
 
-/// Reads the newest sessions of every hook root in use.
-pub(super) fn read(config: &Config) -> BTreeMap<Host, Fired> {
+/// Reads the newest sessions of every hook root in use, and the newest logs.
+pub(super) fn read(config: &Config, now: DateTime<Utc>) -> BTreeMap<Host, Fired> {
     let data = DataDir::existing(&config.data_dir).ok().flatten();
     let mut all: BTreeMap<Host, Fired> = BTreeMap::new();
     for root in roots(config, data.as_ref()) {
         for key in newest(&root) {
             let dir = root.dir().sub(key.as_str()).ok().flatten();
-            let Some(state) = dir
-                .and_then(|dir| journal::fold(&dir).ok())
-                .map(|loaded| loaded.state)
-            else {
-                continue;
-            };
-            let Some(host) = state.host else { continue };
-            let fired = all.entry(host).or_default();
-            for (name, count) in &state.events {
-                fired.take(name, count);
+            let state = dir.and_then(|dir| journal::fold(&dir).ok());
+            let state = state.map(|loaded| loaded.state);
+            if let Some((host, state)) = state.and_then(|state| Some((state.host?, state))) {
+                all.entry(host).or_default().take(&state, now);
             }
         }
     }
-    if let Some(data) = &data {
-        logged(data, &mut all);
+    for (host, events) in data.as_ref().map(logged::read).unwrap_or_default() {
+        let fired = all.entry(host).or_default();
+        for (name, at) in events {
+            let known = fired.events.entry(name.to_owned()).or_default();
+            // The live state says more of an event that both know; the log is written a little later.
+            known.last_at = known.last_at.or(Some(at));
+        }
     }
     all
 }
@@ -102,16 +130,4 @@ fn newest(root: &HookRoot) -> Vec<SessionKey> {
         .collect();
     keys.sort_unstable_by_key(|(at, _)| std::cmp::Reverse(*at));
     keys.into_iter().take(NEWEST).map(|(_, key)| key).collect()
-}
-
-/// Ids begin with the agent and the time, so the newest session of a host is the last of its ids.
-fn logged(data: &DataDir, all: &mut BTreeMap<Host, Fired>) {
-    let ids: Vec<SessionId> = data.sessions().unwrap_or_default();
-    for host in Host::ALL {
-        let newest = ids.iter().filter(|id| id.agent() == host.agent()).max();
-        let view = newest.and_then(|id| SessionView::read(data, id).ok().flatten());
-        if let Some(at) = view.and_then(|view| view.last_updated) {
-            all.entry(host).or_default().logged = Some(at);
-        }
-    }
 }

@@ -1,11 +1,16 @@
 //! The hosts' half: is each one there, which version, are the hooks registered once and whole, switched on,
-//! trusted, and when did each event last fire.
+//! trusted, and when did each event last fire. `registration.rs` and `findings.rs` say what is the matter; `fired.rs`
+//! and `logged.rs` when what fired, `silent.rs` what did not.
 
 mod findings;
 mod fired;
+mod logged;
+mod registration;
+mod silent;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -14,7 +19,7 @@ use super::finding::Finding;
 use super::fix::Fix;
 use crate::config::Config;
 use crate::host::Host;
-use crate::install::{self, FoundHost, Goal, HOSTS, Hindrance, Means, Place, Program, Survey};
+use crate::install::{self, FoundHost, Goal, HOSTS, Hindrance, InstallError, Means, Place, Program, Survey};
 use crate::log::data_dir::DataDir;
 use crate::probe::record::Record;
 use fired::Fired;
@@ -55,7 +60,7 @@ pub struct EventReport {
     pub event: &'static str,
     /// How often, as far as the live state goes back.
     pub count: u64,
-    /// When last.
+    /// When last, in the live state or, behind it, the log.
     pub last_at: Option<DateTime<Utc>>,
     /// What its hook took then, in microseconds.
     pub last_micros: Option<u32>,
@@ -72,25 +77,41 @@ impl HostReport {
 
 /// Looks at every host; what is the matter with one goes to `findings`. Changes nothing.
 #[must_use]
-pub fn examine(config: &Config, findings: &mut Vec<Finding>) -> Vec<HostReport> {
+pub fn examine(config: &Config, now: DateTime<Utc>, findings: &mut Vec<Finding>) -> Vec<HostReport> {
     let Ok(place) = Place::from_env(config) else {
         // That there is no data directory is said of the stores.
         return Vec::new();
     };
     let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    look(&place, &folder, config, now, findings)
+}
+
+/// The same, on a machine of one's own.
+#[must_use]
+pub fn look(
+    place: &Place,
+    folder: &Path,
+    config: &Config,
+    now: DateTime<Utc>,
+    findings: &mut Vec<Finding>,
+) -> Vec<HostReport> {
     let data = DataDir::existing(&config.data_dir).ok().flatten();
-    let fired = fired::read(config);
+    let fired = fired::read(config, now);
     let mut reports = Vec::new();
-    for host in HOSTS {
-        let found = match place.find(host) {
-            Ok(found) => found,
-            Err(error) => {
-                findings.push(findings::unreadable(host, &error.to_string()));
-                continue;
+    // Their programs are asked at the same time.
+    let asked = thread::scope(|scope| {
+        let ask = |host| scope.spawn(move || (host, Asked::of(place, host, folder)));
+        let asking = HOSTS.map(ask);
+        asking.map(|host| host.join().ok())
+    });
+    for (host, asked) in asked.into_iter().flatten() {
+        match asked {
+            Ok(asked) => {
+                let known = fired.get(&host).cloned().unwrap_or_default();
+                reports.push(one(place, asked, &known, data.as_ref(), findings));
             }
-        };
-        let known = fired.get(&host).cloned().unwrap_or_default();
-        reports.push(one(&place, found, &folder, &known, data.as_ref(), findings));
+            Err(error) => findings.push(findings::unreadable(host, &error.to_string())),
+        }
     }
     if !reports.is_empty() && reports.iter().all(|report| !report.found) {
         findings.push(
@@ -107,19 +128,47 @@ pub fn examine(config: &Config, findings: &mut Vec<Finding>) -> Vec<HostReport> 
     reports
 }
 
+/// What a host says itself, and what stands in its settings.
+struct Asked {
+    found: FoundHost,
+    version: Option<String>,
+    trust: Vec<Hindrance>,
+    survey: Result<Survey, InstallError>,
+}
+
+impl Asked {
+    fn of(place: &Place, host: Host, folder: &Path) -> Result<Self, InstallError> {
+        let found = place.find(host)?;
+        let survey = install::survey(place, found.clone(), Some(folder));
+        let asks = |survey: &Survey| !survey.registrations.is_empty() && survey.found.program.is_some();
+        // Codex alone asks for trust.
+        let asks_trust = host == Host::Codex && survey.as_ref().is_ok_and(asks);
+        let (version, trust) = thread::scope(|scope| {
+            let version = scope.spawn(|| Program::of(&found, place)?.version());
+            let trust = asks_trust.then(|| install::trust_state(place, &found, folder));
+            (version.join().ok().flatten(), trust.unwrap_or_default())
+        });
+        Ok(Self {
+            found,
+            version,
+            trust,
+            survey,
+        })
+    }
+}
+
 fn one(
     place: &Place,
-    found: FoundHost,
-    folder: &Path,
+    asked: Asked,
     fired: &Fired,
     data: Option<&DataDir>,
     findings: &mut Vec<Finding>,
 ) -> HostReport {
-    let host = found.host;
+    let (host, found) = (asked.found.host, asked.found);
     let mut report = HostReport {
         host,
         found: found.is_here(),
-        version: Program::of(&found, place).and_then(|program| program.version()),
+        version: asked.version,
         program: found.program.clone(),
         config: Some(found.config.clone()),
         means: None,
@@ -134,27 +183,30 @@ fn one(
     if !report.found {
         return report;
     }
-    match install::survey(place, found, Some(folder)) {
+    match asked.survey {
         Ok(mut survey) => {
-            trust(place, folder, &mut survey, &mut report);
-            report.means = findings::means(&survey.registrations);
-            findings.extend(findings::find(&survey, &report, fix(place, &survey)));
+            trust(asked.trust, &mut survey, &mut report);
+            report.means = survey.registrations.first().map(|r| r.means);
+            findings.extend(findings::find(&survey, &report, fired, fix(place, &survey)));
         }
         Err(error) => findings.push(findings::unreadable(host, &error.to_string())),
     }
     report
 }
 
-/// Codex alone asks for trust.
-fn trust(place: &Place, folder: &Path, survey: &mut Survey, report: &mut HostReport) {
-    if report.host != Host::Codex || survey.registrations.is_empty() || survey.found.program.is_none() {
-        return;
-    }
-    let state = install::trust_state(place, &survey.found, folder);
-    let unknown = state.iter().any(|h| matches!(h, Hindrance::TrustUnknown { .. }));
-    let distrusted = state.iter().any(|h| matches!(h, Hindrance::NotTrusted { .. }));
-    report.trusted = (!unknown).then_some(!distrusted);
-    survey.hindrances.extend(state);
+/// What Codex says of our hooks; that it sees none needs no word where something else says why.
+fn trust(state: Vec<Hindrance>, survey: &mut Survey, report: &mut HostReport) {
+    let is = |wanted: fn(&Hindrance) -> bool| state.iter().any(wanted);
+    let asked = report.host == Host::Codex && report.program.is_some() && !survey.registrations.is_empty();
+    let unknown = is(|h| matches!(h, Hindrance::TrustUnknown { .. } | Hindrance::NotSeen { seen: 0 }));
+    let distrusted = is(|h| matches!(h, Hindrance::NotTrusted { .. }));
+    report.trusted = (asked && !unknown).then_some(!distrusted);
+    let explained = !survey.hindrances.is_empty()
+        || !matches!(survey.registrations.as_slice(), [one] if one.enabled && one.is_users && one.faults.is_empty());
+    let new = state.into_iter();
+    survey
+        .hindrances
+        .extend(new.filter(|h| !(explained && matches!(h, Hindrance::NotSeen { .. }))));
 }
 
 /// What `--fix` can do about a registration: what an installation would, if that is possible.
@@ -169,18 +221,18 @@ fn fix(place: &Place, survey: &Survey) -> Option<Fix> {
     })
 }
 
-fn events(host: Host, fired: &BTreeMap<String, crate::live::state::EventCount>) -> Vec<EventReport> {
+fn events(host: Host, fired: &BTreeMap<String, fired::Event>) -> Vec<EventReport> {
     let mut events: Vec<EventReport> = Vec::new();
     for event in install::events(host) {
         if events.iter().any(|known| known.event == event) {
             continue;
         }
-        let count = fired.get(event);
+        let known = fired.get(event).copied().unwrap_or_default();
         events.push(EventReport {
             event,
-            count: count.map_or(0, |c| c.count),
-            last_at: count.and_then(|c| c.last_at),
-            last_micros: count.map(|c| c.last_micros),
+            count: known.count,
+            last_at: known.last_at,
+            last_micros: known.last_micros,
         });
     }
     events

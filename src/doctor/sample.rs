@@ -1,4 +1,4 @@
-//! Ordinary payloads of Claude Code, one for each hook, to measure it with.
+//! Ordinary payloads, one for each hook, to measure it with.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::hook::Hook;
 /// The session that they are of.
 pub(super) const SESSION: &str = "doctor";
 
-/// An ordinary payload of that hook; each run has another.
+/// An ordinary payload of that hook.
 pub(super) fn payload(hook: Hook, run: usize, dir: &Path) -> Value {
     let fields = match hook {
         Hook::SessionStart => json!({"hook_event_name": "SessionStart", "source": "startup"}),
