@@ -39,7 +39,7 @@ pub(super) fn at_separator(text: Text<'_>, sep: usize) -> Option<Hit<'_>> {
     let arrow = separator == b"=>";
     let colon = separator == b":";
     if let Some(quoted) = Quoted::at(text, start) {
-        let closes = name.quote.is_none() && is_closing_quote(text, start);
+        let closes = (name.quote.is_none() && is_closing_quote(text, start)) || name.is_last_before(&quoted);
         return (!closes).then(|| in_quotes(text, key, quoted)).flatten();
     }
     if arrow || is_newline(text.at(start)) || start >= text.len() {
@@ -78,7 +78,9 @@ pub(super) fn at_comma(text: Text<'_>, comma: usize) -> Option<Hit<'_>> {
     let certain = name.is_caps(text)
         || matches!(key.kind, Kind::Authorization | Kind::Cookie)
         || is_setter(text, opened - 1);
-    certain.then(|| in_quotes(text, key, quoted)).flatten()
+    (certain && !name.is_last_before(&quoted))
+        .then(|| in_quotes(text, key, quoted))
+        .flatten()
 }
 
 /// True when the name before the parenthesis at `open` stores what it is given.
@@ -126,6 +128,7 @@ pub(super) fn at_element(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
         start: at + 1,
         end,
         mark: b'"',
+        level: 0,
         format: false,
     };
     in_quotes(text, key, quoted)

@@ -96,6 +96,12 @@ impl Name {
         text.bytes(self.start, self.end)
     }
 
+    /// True when the quote at the value's place ends the text that the name stands in: `"{\"name\":"`.
+    pub(super) fn is_last_before(&self, quoted: &Quoted) -> bool {
+        self.quote
+            .is_some_and(|(mark, escapes)| quoted.mark == mark && quoted.level < escapes)
+    }
+
     /// The name of the pair in front: `"name":"API_KEY","` before `value`.
     pub(super) fn sibling<'a>(&self, text: Text<'a>) -> Option<&'a [u8]> {
         let gap = text.run_back(self.start, 48, |b| {
@@ -158,6 +164,10 @@ impl Name {
                 return true;
             }
             let word = text.run_back(at, 8, |b| !b.is_ascii_whitespace() && !is_quote(b));
+            if word == at {
+                // A form feed: the first line of a page.
+                return true;
+            }
             let known = matches!(
                 text.bytes(word, at),
                 b"-" | b"+"
@@ -232,6 +242,8 @@ pub(super) struct Quoted {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) mark: u8,
+    /// The backslashes before the quote that opens it.
+    pub(super) level: usize,
     /// Text is put into it: `f"…"`, `$"…"`.
     pub(super) format: bool,
 }
@@ -266,6 +278,7 @@ impl Quoted {
             start,
             end,
             mark,
+            level,
             format,
         })
     }
