@@ -20,6 +20,7 @@ mod hostile;
 mod hosts;
 mod live_state;
 mod payloads;
+mod properties;
 mod prune;
 mod resume;
 mod talk;
