@@ -36,3 +36,34 @@ fn the_quote_that_ends_the_text_around_a_name_begins_no_value() {
         ),
     ]);
 }
+
+#[test]
+fn a_string_that_ends_behind_a_name_or_an_option_stays_whole() {
+    let ends = [
+        r"mysql -pr",
+        r"mysql -pu",
+        r"mysql -p",
+        r"x --password r",
+        r"password=r",
+        r"let api_key: &str = ",
+        r#"X-Api-Key: "a\\\\"#,
+        r#"X-Api-Key: "a\"#,
+        r#"password: "x7Kd93mQ\""#,
+        r#"{"token": "x7Kd93mQpL2vB8nR\\"}"#,
+    ];
+    for text in ends {
+        for level in 0..3 {
+            let mut json = serde_json::json!({"a": text, "b": [text, 1], "c": "tail"});
+            for _ in 0..level {
+                json = serde_json::json!({"text": json.to_string(), "n": [1]});
+            }
+            let json = json.to_string();
+            let out = super::redact(&json);
+            assert!(
+                serde_json::from_str::<serde_json::Value>(&out).is_ok(),
+                "{json}\n{out}"
+            );
+            assert!(out.contains("tail"), "{json}\n{out}");
+        }
+    }
+}
