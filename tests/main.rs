@@ -22,6 +22,7 @@ mod install;
 mod install_faults;
 mod live_state;
 mod payloads;
+mod properties;
 mod prune;
 mod resume;
 mod talk;

@@ -59,7 +59,7 @@ impl Captured {
     }
 }
 
-fn stems(host: &str) -> Vec<String> {
+pub fn stems(host: &str) -> Vec<String> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/payloads")
         .join(host);

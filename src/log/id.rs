@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, NaiveDateTime, Timelike, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -122,11 +122,19 @@ fn well_formed(id: &str, head: impl Fn(&str) -> bool) -> bool {
     };
     let kebab =
         |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    id.len() <= MAX
-        && head(first)
-        && time.len() == 16
-        && NaiveDateTime::parse_from_str(time, "%Y%m%dT%H%M%SZ").is_ok()
-        && suffix.split('-').all(kebab)
+    id.len() <= MAX && head(first) && is_real_time(time) && suffix.split('-').all(kebab)
+}
+
+/// Digit by digit: the date library also takes blanks and signs between them, and a 61st second.
+fn is_real_time(time: &str) -> bool {
+    let form = "00000000T000000Z".bytes();
+    let is_spelt = time.len() == form.len()
+        && form.zip(time.bytes()).all(|(f, b)| match f {
+            b'0' => b.is_ascii_digit(),
+            letter => b == letter,
+        });
+    is_spelt
+        && NaiveDateTime::parse_from_str(time, "%Y%m%dT%H%M%SZ").is_ok_and(|t| t.nanosecond() < 1_000_000_000)
 }
 
 impl From<SessionId> for String {
@@ -171,6 +179,11 @@ mod tests {
             "YourAgent-20260304-feature",
             "YourAgent-20260230T120000Z-task",
             "YourAgent-20260409T250000Z-task",
+            "YourAgent-2026 4 9T120000Z-task",
+            "YourAgent-2026\n4\t9T120000Z-task",
+            "YourAgent- 26 4 9T 1 2 3Z-task",
+            "YourAgent-20261231T235960Z-task",
+            "YourAgent-20260409T120060Z-task",
             "YourAgent-20260409T120000Z-",
             "YourAgent-20260409T120000Z-a--b",
             "YourAgent-20260409T120000Z-A",
@@ -192,6 +205,7 @@ mod tests {
             "request-20260409T120001Z-task",
             "req-20260409-task",
             "req-20261301T120001Z-task",
+            "req-2026\n4 9T120001Z-task",
             "req-20260409T120001Z-T",
         ] {
             assert!(RequestId::try_from(bad.to_owned()).is_err(), "{bad}");

@@ -39,7 +39,8 @@ pub(super) fn at_separator(text: Text<'_>, sep: usize) -> Option<Hit<'_>> {
     let arrow = separator == b"=>";
     let colon = separator == b":";
     if let Some(quoted) = Quoted::at(text, start) {
-        let closes = name.quote.is_none() && is_closing_quote(text, start);
+        let closes =
+            (name.quote.is_none() && is_closing_quote(text, quoted.open)) || name.is_last_before(&quoted);
         return (!closes).then(|| in_quotes(text, key, quoted)).flatten();
     }
     if arrow || is_newline(text.at(start)) || start >= text.len() {
@@ -78,7 +79,9 @@ pub(super) fn at_comma(text: Text<'_>, comma: usize) -> Option<Hit<'_>> {
     let certain = name.is_caps(text)
         || matches!(key.kind, Kind::Authorization | Kind::Cookie)
         || is_setter(text, opened - 1);
-    certain.then(|| in_quotes(text, key, quoted)).flatten()
+    (certain && !name.is_last_before(&quoted))
+        .then(|| in_quotes(text, key, quoted))
+        .flatten()
 }
 
 /// True when the name before the parenthesis at `open` stores what it is given.
@@ -125,7 +128,9 @@ pub(super) fn at_element(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
     let quoted = Quoted {
         start: at + 1,
         end,
+        open: at,
         mark: b'"',
+        level: 0,
         format: false,
     };
     in_quotes(text, key, quoted)
@@ -192,7 +197,10 @@ fn typed<'a>(text: Text<'a>, key: Key, start: usize) -> Option<Hit<'a>> {
     if text.at(end) != b'=' {
         return None;
     }
-    in_quotes(text, key, Quoted::at(text, text.blanks(end + 1))?)
+    let quoted = Quoted::at(text, text.blanks(end + 1))?;
+    (!is_closing_quote(text, quoted.open))
+        .then(|| in_quotes(text, key, quoted))
+        .flatten()
 }
 
 /// The hit, under the token family's name when the value is a known token.

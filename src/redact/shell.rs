@@ -68,7 +68,7 @@ fn long_option(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
     let from = text.blanks(end);
     if !listed
         && !is_closing_quote(text, from)
-        && let Some(quoted) = Quoted::at(text, from)
+        && let Some(quoted) = argument(text, from)
     {
         return assign::in_quotes(text, key, quoted);
     }
@@ -137,7 +137,7 @@ fn short_option(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
     if *blank {
         start = text.blanks(start);
     }
-    if let Some(quoted) = Quoted::at(text, start) {
+    if let Some(quoted) = argument(text, start) {
         let open = !is_closing_quote(text, start);
         let (start, end) = (quoted.start, quoted.end);
         return (open && usable(text, start, end)).then(|| Hit::new(start, end, "password"));
@@ -145,6 +145,11 @@ fn short_option(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
     let end = word_end(text, start);
     let option = text.at(start) == b'-';
     (!option && usable(text, start, end)).then(|| Hit::new(start, end, "password"))
+}
+
+/// A quoted argument; letters before the quote are a part of a word here.
+fn argument(text: Text, at: usize) -> Option<Quoted> {
+    Quoted::at(text, at).filter(|_| !text.at(at).is_ascii_alphabetic())
 }
 
 /// `machine h login u password x`

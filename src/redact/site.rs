@@ -96,6 +96,12 @@ impl Name {
         text.bytes(self.start, self.end)
     }
 
+    /// True when the quote at the value's place ends the text that the name stands in: `"{\"name\":"`.
+    pub(super) fn is_last_before(&self, quoted: &Quoted) -> bool {
+        self.quote
+            .is_some_and(|(mark, escapes)| quoted.mark == mark && quoted.level < escapes)
+    }
+
     /// The name of the pair in front: `"name":"API_KEY","` before `value`.
     pub(super) fn sibling<'a>(&self, text: Text<'a>) -> Option<&'a [u8]> {
         let gap = text.run_back(self.start, 48, |b| {
@@ -158,6 +164,10 @@ impl Name {
                 return true;
             }
             let word = text.run_back(at, 8, |b| !b.is_ascii_whitespace() && !is_quote(b));
+            if word == at {
+                // A form feed: the first line of a page.
+                return true;
+            }
             let known = matches!(
                 text.bytes(word, at),
                 b"-" | b"+"
@@ -231,7 +241,11 @@ fn is_name(b: u8) -> bool {
 pub(super) struct Quoted {
     pub(super) start: usize,
     pub(super) end: usize,
+    /// Where its opening quote stands, with the backslashes before it.
+    pub(super) open: usize,
     pub(super) mark: u8,
+    /// The backslashes before the quote that opens it.
+    pub(super) level: usize,
     /// Text is put into it: `f"…"`, `$"…"`.
     pub(super) format: bool,
 }
@@ -265,7 +279,9 @@ impl Quoted {
         Some(Self {
             start,
             end,
+            open: letters,
             mark,
+            level,
             format,
         })
     }
@@ -285,8 +301,10 @@ fn close(text: Text, start: usize, mark: u8, level: usize) -> Option<usize> {
         if b == b'\\' {
             escapes += 1;
         } else {
-            if b == mark && (escapes < level || escapes % (2 * (level + 1)) == level) {
-                return Some(at - escapes.min(level));
+            if b == mark
+                && let Some(kept) = ends(escapes, level)
+            {
+                return Some(at - kept);
             }
             if is_newline(b) {
                 return (mark == b'"').then_some(at);
@@ -296,4 +314,23 @@ fn close(text: Text, start: usize, mark: u8, level: usize) -> Option<usize> {
         at += 1;
     }
     (mark == b'"').then_some(at)
+}
+
+/// Whether a quote behind that many backslashes ends a value whose own quotes stand behind `level` of them, and
+/// how many of these belong to the quote. The text is a string in a string, once for each binary digit of
+/// `level`; a quote that an outer one does not escape ends it, and the value with it.
+fn ends(escapes: usize, level: usize) -> Option<usize> {
+    if !(level + 1).is_power_of_two() {
+        // No string in a string is spelt so.
+        return (escapes < level || escapes % (2 * (level + 1)) == level).then_some(escapes.min(level));
+    }
+    let (mut escapes, mut layer) = (escapes, 0);
+    while layer < level {
+        if escapes.is_multiple_of(2) {
+            return Some(layer);
+        }
+        escapes /= 2;
+        layer = 2 * layer + 1;
+    }
+    escapes.is_multiple_of(2).then_some(level)
 }

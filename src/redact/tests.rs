@@ -4,6 +4,7 @@
 mod attack;
 mod damage;
 mod families;
+mod found;
 mod ordinary;
 mod places;
 mod properties;

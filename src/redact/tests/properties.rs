@@ -34,6 +34,8 @@ fn pieces() -> impl Strategy<Value = String> {
             "\\",
             "\\\"",
             "\\n",
+            "\"password\":",
+            "\"API_KEY\": ",
             "\n",
             "\r\n",
             " ",
@@ -69,6 +71,9 @@ fn pieces() -> impl Strategy<Value = String> {
             "漢",
             "…",
             "\u{0}",
+            "\u{b}",
+            "\u{c}",
+            "\u{1b}[0m",
         ])
         .prop_map(str::to_owned),
         "[a-zA-Z0-9]{1,20}",
