@@ -225,7 +225,8 @@ impl Install {
 
     fn print_plan(&self, plan: &Plan, place: &Place, out: &mut Out) {
         show_plan(plan, place, out);
-        if plan.host() == Host::Codex && !self.trust {
+        let can_ask = plan.survey.found.program.is_some();
+        if plan.host() == Host::Codex && can_ask && !self.trust {
             out.line("  Then you would be asked whether Codex may trust the hooks (--trust says yes).");
         }
     }
@@ -348,13 +349,13 @@ fn nexts(outcome: &Outcome, dry_run: bool) -> Vec<String> {
     }
     if let Some((path, broken)) = outcome.plan.survey.broken.first() {
         next.push(format!(
-            "{} has {} in line {}: Claude Code 2.1.332 reads nothing of such a file. Take it out.",
+            "{} has {} in line {}: Claude Code 2.1.332 reads nothing of such a file. Take it out; until then no hook fires.",
             text::home(&path.to_string_lossy()),
             broken.why,
             broken.line
         ));
     }
-    if outcome.changed {
+    if outcome.changed && outcome.plan.survey.broken.is_empty() {
         next.push(
             "The hooks fire from the next session on; sessions that run now have to be started again."
                 .to_owned(),

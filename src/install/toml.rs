@@ -140,7 +140,7 @@ impl Toml {
                 emptied.push(*parent);
             }
         }
-        if let Some(state) = table_at(table, &TABLES[2]) {
+        if let Some(state) = table_at(table, TABLES[2]) {
             let prefix = format!("{ID}:");
             let ours: Vec<String> = state
                 .iter()
