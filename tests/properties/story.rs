@@ -161,6 +161,8 @@ impl Machine {
         self.last = Some(payload.clone());
         let Some(mut read) = read else { return false };
         read.event.at = self.now();
+        // The host is this process, whoever started it.
+        read.event.host_pid = Some(std::process::id());
         let mut stores = Stores::open(&self.config, "test");
         let reply = dispatch::handle(
             read.event,

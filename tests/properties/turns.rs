@@ -2,6 +2,7 @@
 
 use bookend::event::Origin;
 use bookend::hosts::Host;
+use bookend::log::ledger;
 use bookend::log::record::{Body, Record};
 use bookend::log::turns::Status;
 use proptest::prelude::*;
@@ -120,7 +121,7 @@ proptest! {
             prop_assert!(turn.status != "in_progress" && turn.completed_at.is_some(), "{:?}", turn);
         }
         // Presumed once at most, then really once at most, and nothing after that.
-        for (turn, letters) in written(&machine.lab.records(&view.session_id)) {
+        for (turn, letters) in written(&ledger::behind(&machine.lab.data(), &view.session_id, 0).unwrap()) {
             prop_assert!(["br", "bp", "bpr"].contains(&letters.as_str()), "{} {}", turn, letters);
         }
         prop_assert!(machine.lab.open_entries().iter().all(|e| e.settled && e.turn.is_none()));
