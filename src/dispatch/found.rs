@@ -2,9 +2,9 @@
 
 use std::io;
 
-use super::{keep, offer};
 use super::step::{NotNow, later_or_note};
 use super::stores::Stores;
+use super::{keep, offer};
 use crate::config::Config;
 use crate::dispatch::settle;
 use crate::event::{Event, Kind, Source};

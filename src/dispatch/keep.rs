@@ -84,7 +84,12 @@ impl Due {
             home: config.home.as_deref(),
         };
         let place = roots.find(self.named)?;
-        let names = |command: &Redacted| place.path.file_name().is_some_and(|n| command.contains(&*n.to_string_lossy()));
+        let names = |command: &Redacted| {
+            place
+                .path
+                .file_name()
+                .is_some_and(|n| command.contains(&*n.to_string_lossy()))
+        };
         if self.aims.contains(&place.path) || self.command.as_ref().is_some_and(names) {
             return None;
         }
@@ -160,8 +165,16 @@ fn aims(event: &Event, state: &State) -> (Vec<PathBuf>, Option<Redacted>) {
 
 fn news(event: &Event, resend: bool, before: &State, after: &State, config: &Config) -> Option<News> {
     let kept = |task: &Task| lasting(task, config);
-    let ended = before.current_task.as_ref().filter(|_| after.current_task.is_none());
-    let limited = || after.rate_limit.as_ref().is_some_and(|l| l.detected_at == event.at);
+    let ended = before
+        .current_task
+        .as_ref()
+        .filter(|_| after.current_task.is_none());
+    let limited = || {
+        after
+            .rate_limit
+            .as_ref()
+            .is_some_and(|l| l.detected_at == event.at)
+    };
     let due = match &event.kind {
         Kind::Prompt { origin, .. } => *origin == Origin::User && !resend,
         Kind::Tool(call) => call.todos.is_some() || limited(),
@@ -239,7 +252,9 @@ impl Asker<'_> {
     ) -> Result<Option<Kept>, String> {
         match self.source {
             Some(Source::Clear) => return Ok(None),
-            Some(source @ (Source::Startup | Source::Fork)) if !offer::wanted(source, self.headless, config.resume) => {
+            Some(source @ (Source::Startup | Source::Fork))
+                if !offer::wanted(source, self.headless, config.resume) =>
+            {
                 return Ok(None);
             }
             _ => {}
@@ -267,7 +282,13 @@ impl Asker<'_> {
 }
 
 /// The state file that the answer to `event` may speak of.
-pub(super) fn kept(event: &Event, state: &State, own: Option<&SessionId>, stores: &mut Stores, config: &Config) -> Option<Kept> {
+pub(super) fn kept(
+    event: &Event,
+    state: &State,
+    own: Option<&SessionId>,
+    stores: &mut Stores,
+    config: &Config,
+) -> Option<Kept> {
     let source = match &event.kind {
         // The first to hold the lock speaks.
         Kind::SessionStart {

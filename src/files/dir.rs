@@ -197,7 +197,13 @@ impl Dir {
         self.write_new(name, bytes, PRIVATE, Durability::Process)
     }
 
-    pub(super) fn write_new(&self, name: &str, bytes: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
+    pub(super) fn write_new(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        mode: u32,
+        durability: Durability,
+    ) -> io::Result<()> {
         let how = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let fd = rustix::fs::openat(&self.file, plain(name)?, how, Mode::from_raw_mode(PRIVATE))?;
         let mut file = File::from(fd);

@@ -23,8 +23,16 @@ impl Dir {
             other => other?,
         }
         // Between this look and the renaming lies nothing but the renaming.
-        let still = self.stat(name).map(|now| now.is_some_and(|now| is_as_it_was(&now, was)));
-        match still.and_then(|still| if still { self.rename(temp, name).map(|()| true) } else { Ok(false) }) {
+        let still = self
+            .stat(name)
+            .map(|now| now.is_some_and(|now| is_as_it_was(&now, was)));
+        match still.and_then(|still| {
+            if still {
+                self.rename(temp, name).map(|()| true)
+            } else {
+                Ok(false)
+            }
+        }) {
             Ok(true) => {
                 rustix::fs::fsync(self.file())?;
                 Ok(true)
@@ -66,6 +74,16 @@ impl Dir {
 
 /// The same file with the same content: a change of either moves one of these.
 fn is_as_it_was(now: &Stat, was: &Stat) -> bool {
-    let of = |s: &Stat| (s.st_dev, s.st_ino, s.st_size, s.st_mtime, s.st_mtime_nsec, s.st_ctime, s.st_ctime_nsec);
+    let of = |s: &Stat| {
+        (
+            s.st_dev,
+            s.st_ino,
+            s.st_size,
+            s.st_mtime,
+            s.st_mtime_nsec,
+            s.st_ctime,
+            s.st_ctime_nsec,
+        )
+    };
     of(now) == of(was)
 }

@@ -18,9 +18,7 @@ pub(super) fn event(
 ) -> Event {
     // In a subagent, and where one starts or ends, the type is that of the subagent.
     let about_agent = matches!(kind, Kind::AgentStart | Kind::AgentStop { .. }) || in_subagent(payload);
-    let role = payload
-        .id(&["agent_type", "agentType"])
-        .filter(|_| !about_agent);
+    let role = payload.id(&["agent_type", "agentType"]).filter(|_| !about_agent);
     Event {
         host,
         name: name.to_owned(),

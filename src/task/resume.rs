@@ -109,7 +109,11 @@ impl Brief<'_> {
             }
         }
         if let Some(age) = self.stale {
-            let _ = write!(text, "\nHeartbeat: stale, the last one was {} ago", clock::human(age));
+            let _ = write!(
+                text,
+                "\nHeartbeat: stale, the last one was {} ago",
+                clock::human(age)
+            );
         }
         if let Some(file) = self.kept_in {
             let _ = write!(text, "\nKept in: {file}");

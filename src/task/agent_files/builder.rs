@@ -19,7 +19,9 @@ const MAX_TITLE: usize = 120;
 pub(super) fn is_one(doc: &Document<'_>) -> bool {
     let has = |key: &str| doc.root.get(key).is_some();
     doc.root.string(&["sessionId", "id"]).is_some()
-        && ["chunks", "currentAction", "lastHeartbeat", "mode", "status"].into_iter().any(has)
+        && ["chunks", "currentAction", "lastHeartbeat", "mode", "status"]
+            .into_iter()
+            .any(has)
 }
 
 /// Whether its session goes on, by any of the words that are in use; one that says nothing does.
@@ -46,12 +48,20 @@ pub(super) fn read(doc: &Document<'_>, modified: DateTime<Utc>) -> Said {
         heartbeat: time(root, "lastHeartbeat"),
         ..Said::default()
     };
-    said::texts(doc, root, &["lastHeartbeat", "status", "mode", "currentChunk"], &mut said);
+    said::texts(
+        doc,
+        root,
+        &["lastHeartbeat", "status", "mode", "currentChunk"],
+        &mut said,
+    );
     if let (Some(word), Some(value)) = (root.string(&["status"]), root.get("status"))
         && !STATUSES.contains(&word.trim())
     {
         let word = Redacted::truncated(&word, 40);
-        said.odd(doc.line(value.at), format!("the session has the status \"{word}\""));
+        said.odd(
+            doc.line(value.at),
+            format!("the session has the status \"{word}\""),
+        );
     }
     said.at = said.heartbeat.or(Some(modified));
     if let Some(object) = said::section(doc, root, "currentAction", &mut said) {
@@ -77,16 +87,25 @@ fn chunks(doc: &Document<'_>, said: &mut Said) {
     let mut chosen = None;
     for value in values {
         let Some(object) = value.object() else {
-            said.odd(doc.line(value.at), format!("a chunk is {}, not an object", value.kind()));
+            said.odd(
+                doc.line(value.at),
+                format!("a chunk is {}, not an object", value.kind()),
+            );
             continue;
         };
         let (id, title) = (object.string(&["id"]), object.string(&["title"]));
         let is_current = current.is_some() && id == current;
         if is_current {
-            said.chunk = title.as_deref().or(id.as_deref()).map(|t| Redacted::first_line(t, MAX_TITLE));
+            said.chunk = title
+                .as_deref()
+                .or(id.as_deref())
+                .map(|t| Redacted::first_line(t, MAX_TITLE));
         }
         let Some(todo) = todo(doc, &object, &flow, said) else {
-            said.odd(doc.line(value.at), "a chunk has neither a title nor an id".to_owned());
+            said.odd(
+                doc.line(value.at),
+                "a chunk has neither a title nor an id".to_owned(),
+            );
             continue;
         };
         if is_current {
@@ -130,7 +149,12 @@ pub(super) fn write(doc: &Document<'_>, news: &News, others: &dyn Fn(&Redacted) 
     doc.with(root.edits(Some("")))
 }
 
-fn put_action(doc: &Document<'_>, root: &mut Change<'_, '_>, news: &News, others: &dyn Fn(&Redacted) -> bool) {
+fn put_action(
+    doc: &Document<'_>,
+    root: &mut Change<'_, '_>,
+    news: &News,
+    others: &dyn Fn(&Redacted) -> bool,
+) {
     let now = || ("updatedAt", Node::string(&clock::stamp(news.at)));
     let value = doc.root.get("currentAction").filter(|v| !v.is_null());
     let Some(value) = value else {

@@ -113,7 +113,10 @@ impl<'a> Document<'a> {
             }
         })?;
         if let Some(twice) = root.twice {
-            return Err(broken(text.as_bytes().get(..twice).unwrap_or_default(), "a key stands there twice"));
+            return Err(broken(
+                text.as_bytes().get(..twice).unwrap_or_default(),
+                "a key stands there twice",
+            ));
         }
         let form = Form::of(text, &root);
         Ok(Self { text, root, form })

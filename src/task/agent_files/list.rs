@@ -108,9 +108,15 @@ pub(super) fn put(doc: &Document<'_>, root: &mut Change<'_, '_>, news: &News) {
 pub(super) fn node(todos: &Todos, at: DateTime<Utc>) -> Node {
     let synced = todos.last_synced_at.unwrap_or(at);
     Node::Object(vec![
-        ("flow", Node::string(todos.flow.as_ref().map_or(ADHOC, Redacted::as_str))),
+        (
+            "flow",
+            Node::string(todos.flow.as_ref().map_or(ADHOC, Redacted::as_str)),
+        ),
         ("lastSyncedAt", Node::string(&clock::stamp(synced))),
-        ("items", Node::List(todos.items.iter().map(|t| new(t, None)).collect())),
+        (
+            "items",
+            Node::List(todos.items.iter().map(|t| new(t, None)).collect()),
+        ),
     ])
 }
 
@@ -174,7 +180,15 @@ fn items_edits(
         }
         let known = found.and_then(|i| Some((read.get(i)?.as_ref()?, old.get(i)?)));
         let text = match known {
-            Some(((object, said), value)) => patched(doc, object, said, *value, todo, flow.as_deref(), on_lines.as_deref()),
+            Some(((object, said), value)) => patched(
+                doc,
+                object,
+                said,
+                *value,
+                todo,
+                flow.as_deref(),
+                on_lines.as_deref(),
+            ),
             None => new(todo, flow.as_deref()).render(&doc.form, on_lines.as_deref()),
         };
         ours.push(Placed { text, from: found });
@@ -195,7 +209,9 @@ fn items_edits(
         );
     }
     let items = placed.into_iter().map(|p| Node::Raw(p.text)).collect();
-    let outer = on_lines.as_deref().map(|inner| inner.strip_suffix(&doc.form.unit).unwrap_or(inner));
+    let outer = on_lines
+        .as_deref()
+        .map(|inner| inner.strip_suffix(&doc.form.unit).unwrap_or(inner));
     Some(vec![(list.span(), Node::List(items).render(&doc.form, outer))])
 }
 

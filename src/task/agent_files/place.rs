@@ -56,7 +56,9 @@ impl<'a> Roots<'a> {
     /// The project, unless that is `/` or the user's home: there, nothing is anybody's project.
     pub(super) fn project(self) -> Option<&'a Path> {
         let project = self.project.filter(|p| p.is_absolute() && p.parent().is_some())?;
-        let is_home = self.home.is_some_and(|home| home.components().eq(project.components()));
+        let is_home = self
+            .home
+            .is_some_and(|home| home.components().eq(project.components()));
         (!is_home).then_some(project)
     }
 
@@ -70,7 +72,9 @@ impl<'a> Roots<'a> {
     }
 
     pub(super) fn toolkit(self) -> Option<PathBuf> {
-        let home = self.home.filter(|home| home.is_absolute() && home.parent().is_some())?;
+        let home = self
+            .home
+            .filter(|home| home.is_absolute() && home.parent().is_some())?;
         Some(home.join(".config/opencode"))
     }
 
@@ -189,7 +193,9 @@ fn session(project: &Path, docs: &Dir) -> Option<Place> {
     let folder = project.join("docs/sessions");
     let mut newest: Option<(Option<DateTime<Utc>>, Place)> = None;
     for name in names.into_iter().take(MAX_SESSIONS) {
-        let Ok(Some(dir)) = sessions.sub(&name) else { continue };
+        let Ok(Some(dir)) = sessions.sub(&name) else {
+            continue;
+        };
         let Some(place) = there(Agent::Builder, dir, &folder.join(&name)) else {
             continue;
         };

@@ -40,7 +40,13 @@ pub(super) fn read(doc: &Document<'_>, modified: DateTime<Utc>) -> Said {
     };
     said::texts(doc, &doc.root, &["updatedAt"], &mut said);
     if let Some(object) = said::section(doc, &doc.root, "currentTask", &mut said) {
-        let keys = ["description", "startedAt", "lastAction", "contextAnchor", "rateLimitDetectedAt"];
+        let keys = [
+            "description",
+            "startedAt",
+            "lastAction",
+            "contextAnchor",
+            "rateLimitDetectedAt",
+        ];
         said::texts(doc, &object, &keys, &mut said);
         let started = time(&object, "startedAt").or(said.at).unwrap_or(modified);
         said.task = said::task(&object, started);
@@ -100,7 +106,10 @@ fn steps(task: &Task) -> Vec<(&'static str, Node)> {
     let limit = task.rate_limit_detected_at.map(clock::stamp);
     vec![
         ("lastAction", Node::string(task.last_action.as_str())),
-        ("contextAnchor", Node::maybe(task.context_anchor.as_ref().map(Redacted::as_str))),
+        (
+            "contextAnchor",
+            Node::maybe(task.context_anchor.as_ref().map(Redacted::as_str)),
+        ),
         ("rateLimitDetectedAt", Node::maybe(limit.as_deref())),
     ]
 }

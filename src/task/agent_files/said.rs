@@ -39,9 +39,9 @@ impl Said {
     /// Whether its task is that one.
     #[must_use]
     pub fn is_about(&self, task: &Task) -> bool {
-        self.task
-            .as_ref()
-            .is_some_and(|t| t.description == task.description || second(t.started_at) == second(task.started_at))
+        self.task.as_ref().is_some_and(|t| {
+            t.description == task.description || second(t.started_at) == second(task.started_at)
+        })
     }
 
     /// The task to resume: the newer of our own and the file's. The description is the file's unless the
@@ -91,7 +91,10 @@ pub(super) fn section<'a>(
             None
         }
         None => {
-            said.odd(doc.line(value.at), format!("`{key}` is {}, not an object", value.kind()));
+            said.odd(
+                doc.line(value.at),
+                format!("`{key}` is {}, not an object", value.kind()),
+            );
             None
         }
     }
@@ -107,7 +110,10 @@ pub(super) fn list<'a>(
     let value = object.get(key).filter(|v| !v.is_null())?;
     let items = value.items();
     if items.is_none() {
-        said.odd(doc.line(value.at), format!("`{key}` is {}, not a list", value.kind()));
+        said.odd(
+            doc.line(value.at),
+            format!("`{key}` is {}, not a list", value.kind()),
+        );
     }
     items
 }
@@ -119,7 +125,10 @@ pub(super) fn texts(doc: &Document<'_>, object: &Object<'_>, keys: &[&str], said
             && !value.is_null()
             && value.string().is_none()
         {
-            said.odd(doc.line(value.at), format!("`{key}` is {}, not a text", value.kind()));
+            said.odd(
+                doc.line(value.at),
+                format!("`{key}` is {}, not a text", value.kind()),
+            );
         }
     }
 }
@@ -142,19 +151,31 @@ pub(super) fn task(object: &Object<'_>, started_at: DateTime<Utc>) -> Option<Tas
 
 /// The status of that name, as models spell it; a failed chunk is still to be done.
 pub(super) fn status(word: &str) -> Option<TodoStatus> {
-    Some(match word.trim().to_ascii_lowercase().replace(['-', ' '], "_").as_str() {
-        "pending" | "todo" | "open" | "not_started" | "failed" => TodoStatus::Pending,
-        "in_progress" | "active" | "doing" => TodoStatus::InProgress,
-        "completed" | "complete" | "done" => TodoStatus::Completed,
-        "cancelled" | "canceled" | "skipped" | "abandoned" | "aborted" | "deleted" => TodoStatus::Cancelled,
-        _ => return None,
-    })
+    Some(
+        match word.trim().to_ascii_lowercase().replace(['-', ' '], "_").as_str() {
+            "pending" | "todo" | "open" | "not_started" | "failed" => TodoStatus::Pending,
+            "in_progress" | "active" | "doing" => TodoStatus::InProgress,
+            "completed" | "complete" | "done" => TodoStatus::Completed,
+            "cancelled" | "canceled" | "skipped" | "abandoned" | "aborted" | "deleted" => {
+                TodoStatus::Cancelled
+            }
+            _ => return None,
+        },
+    )
 }
 
 /// One item in progress: that one, else the last; the others go back to pending.
 pub(super) fn one_in_progress(todos: &mut Todos, chosen: Option<usize>) {
-    let is = |i: usize| todos.items.get(i).is_some_and(|t| t.status == TodoStatus::InProgress);
-    let last = todos.items.iter().rposition(|t| t.status == TodoStatus::InProgress);
+    let is = |i: usize| {
+        todos
+            .items
+            .get(i)
+            .is_some_and(|t| t.status == TodoStatus::InProgress)
+    };
+    let last = todos
+        .items
+        .iter()
+        .rposition(|t| t.status == TodoStatus::InProgress);
     let keep = chosen.filter(|i| is(*i)).or(last);
     for (i, todo) in todos.items.iter_mut().enumerate() {
         if todo.status == TodoStatus::InProgress && Some(i) != keep {

@@ -100,7 +100,10 @@ impl Place {
     pub fn lock(&self, wait: Duration) -> io::Result<()> {
         match files::acquire(self.dir.file(), wait) {
             Ok(()) => Ok(()),
-            Err(Busy::Held) => Err(io::Error::new(io::ErrorKind::WouldBlock, "another hook holds its lock")),
+            Err(Busy::Held) => Err(io::Error::new(
+                io::ErrorKind::WouldBlock,
+                "another hook holds its lock",
+            )),
             Err(Busy::Io(e)) => Err(e),
         }
     }

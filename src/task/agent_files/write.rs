@@ -33,7 +33,11 @@ impl Node {
         let (open, close, parts) = match self {
             Self::Raw(text) => return text.clone(),
             Self::Object(members) => {
-                let colon = if form.spaced || indent.is_some() { ": " } else { ":" };
+                let colon = if form.spaced || indent.is_some() {
+                    ": "
+                } else {
+                    ":"
+                };
                 let inner = indent.map(|blanks| format!("{blanks}{}", form.unit));
                 let member = |(key, node): &(&str, Self)| {
                     format!("\"{key}\"{colon}{}", node.render(form, inner.as_deref()))
@@ -47,7 +51,10 @@ impl Node {
             }
         };
         let Some(indent) = indent.filter(|_| !parts.is_empty()) else {
-            return format!("{open}{}{close}", parts.join(if form.spaced { ", " } else { "," }));
+            return format!(
+                "{open}{}{close}",
+                parts.join(if form.spaced { ", " } else { "," })
+            );
         };
         let begin = format!("{}{indent}{}", form.newline, form.unit);
         let parts = parts.join(&format!(",{begin}"));
@@ -122,7 +129,11 @@ impl<'o, 'a> Change<'o, 'a> {
             None if self.form.spaced => ", ".to_owned(),
             None => ",".to_owned(),
         };
-        let colon = if inner.is_some() || self.form.spaced { ": " } else { ":" };
+        let colon = if inner.is_some() || self.form.spaced {
+            ": "
+        } else {
+            ":"
+        };
         let members = self.added.iter().map(|(key, node)| {
             let value = node.render(self.form, inner);
             format!("{begin}\"{key}\"{colon}{value}")
