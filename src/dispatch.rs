@@ -3,11 +3,12 @@
 //! The order is the promise: `open/` entry, log, journal, then the answer. A kill between any two of them
 //! leaves something that the next hook understands: an entry without a turn, a record that the journal
 //! does not know of yet, an answer that was not given. Nothing that was acknowledged is missing. The state
-//! files of other programs' agents come last ([`keep`]): they mirror what is written already.
+//! files of other programs' agents come last (`keep`): they mirror what is written already.
 
 mod draft;
 mod found;
-pub mod keep;
+mod keep;
+pub mod kept;
 pub mod offer;
 pub mod settle;
 mod step;

@@ -10,7 +10,7 @@ use super::span::{Line, Style};
 use super::table::{Table, cell, styled};
 use super::{Failed, Run, text};
 use crate::config;
-use crate::dispatch::keep::Asker;
+use crate::dispatch::kept::Asker;
 use crate::dispatch::offer::{self, Question, Skip, Weighed};
 use crate::dispatch::project_of;
 use crate::event::{Event, Kind, Source};

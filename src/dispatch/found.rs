@@ -4,7 +4,7 @@ use std::io;
 
 use super::step::{NotNow, later_or_note};
 use super::stores::Stores;
-use super::{keep, offer};
+use super::{kept, offer};
 use crate::config::Config;
 use crate::dispatch::settle;
 use crate::event::{Event, Kind, Source};
@@ -106,7 +106,7 @@ impl Found {
                 found.offer = offer::find(data, root, &asked, *source, own, config);
             }
         }
-        found.kept = keep::kept(event, &session.state, found.log.as_ref(), stores, config);
+        found.kept = kept::kept(event, &session.state, found.log.as_ref(), stores, config);
         Ok(found)
     }
 

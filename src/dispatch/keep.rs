@@ -1,5 +1,5 @@
 //! Keeping the state files of planner, toolkit and builder (`task::agent_files`) in step with the live state:
-//! what an event changes in them, and the looks into them at a resume.
+//! what an event changes in them.
 //!
 //! Their lock is taken under the session's, so that the hooks of one session write in the order of their
 //! events; the writing itself, which waits for the disk, comes after the session is free again.
@@ -7,21 +7,17 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
-
+use super::Stores;
 use super::draft::lasting;
-use super::{Stores, offer, settle};
 use crate::clock::Stopwatch;
 use crate::config::Config;
-use crate::event::{Event, Kind, Origin, Source, TodoChange, ToolKind};
-use crate::live::root::HookRoot;
+use crate::event::{Event, Kind, Origin, TodoChange, ToolKind};
 use crate::live::state::State;
 use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
 use crate::log::turns::Status;
 use crate::redact::Redacted;
-use crate::task::agent_files::{Agent, Kept, News, Place, Roots, TodoNews};
-use crate::task::go_on::says_go_on;
+use crate::task::agent_files::{Agent, News, Place, Roots, TodoNews};
 use crate::task::{Task, Todos};
 
 /// How long a hook waits for a file's lock.
@@ -140,7 +136,7 @@ fn is_others(data: Option<&DataDir>, own: Option<&SessionId>, description: &Reda
 }
 
 /// The agent that the host names: that of the event, else the main one.
-fn named(event: &Event, state: &State) -> Option<Agent> {
+pub(super) fn named(event: &Event, state: &State) -> Option<Agent> {
     let own = event.agent.as_ref().and_then(|a| a.kind.as_ref());
     let main = event.role.as_ref().or(state.role.as_ref());
     let agent = |name: Option<&Redacted>| Agent::from_name(name?.as_str());
@@ -218,103 +214,5 @@ fn todo_news(event: &Event, before: &State, list: Todos) -> TodoNews {
         whole,
         removed,
         list,
-    }
-}
-
-/// Who asks what there is to resume from.
-#[derive(Debug, Clone, Copy)]
-pub struct Asker<'a> {
-    /// Its project.
-    pub project: Option<&'a Redacted>,
-    /// The agent that the host names.
-    pub named: Option<Agent>,
-    /// Why it starts; `None`: it goes on within its session.
-    pub source: Option<Source>,
-    /// Whether nobody is at it.
-    pub headless: bool,
-    /// Its own log session.
-    pub own: Option<&'a SessionId>,
-    /// Now.
-    pub now: DateTime<Utc>,
-}
-
-impl Asker<'_> {
-    /// The state file from which to resume, unless a session that runs is at its task: live sessions leave
-    /// each other alone.
-    ///
-    /// # Errors
-    /// What is wrong with the file, a fragment that fits after "failed to".
-    pub fn find(
-        self,
-        data: Option<&DataDir>,
-        root: Option<&HookRoot>,
-        config: &Config,
-    ) -> Result<Option<Kept>, String> {
-        match self.source {
-            Some(Source::Clear) => return Ok(None),
-            Some(source @ (Source::Startup | Source::Fork))
-                if !offer::wanted(source, self.headless, config.resume) =>
-            {
-                return Ok(None);
-            }
-            _ => {}
-        }
-        let roots = Roots {
-            project: self.project.map(|p| Path::new(p.as_str())),
-            home: config.home.as_deref(),
-        };
-        let Some(mut kept) = Kept::find(roots, self.named, self.now)? else {
-            return Ok(None);
-        };
-        let entries = data.and_then(|d| d.open_entries().ok()).unwrap_or_default();
-        if let (Some(data), Some(task)) = (data, kept.said.task.clone()) {
-            let is_at_it = |t: &Task| t.description == task.description;
-            let mut others = entries
-                .into_iter()
-                .filter(|e| Some(&e.session) != self.own && e.task.as_ref().is_some_and(is_at_it));
-            if others.any(|e| settle::look(data, root, e, self.now).alive) {
-                kept.said.task = None;
-                kept.said.todos = None;
-            }
-        }
-        Ok(kept.is_open().then_some(kept))
-    }
-}
-
-/// The state file that the answer to `event` may speak of.
-pub(super) fn kept(
-    event: &Event,
-    state: &State,
-    own: Option<&SessionId>,
-    stores: &mut Stores,
-    config: &Config,
-) -> Option<Kept> {
-    let source = match &event.kind {
-        // The first to hold the lock speaks.
-        Kind::SessionStart {
-            source: Source::Startup | Source::Fork,
-        } if state.turns.count > 0 => return None,
-        Kind::SessionStart { source } => Some(*source),
-        Kind::Prompt { text, .. } if state.compacted || says_go_on(text.as_str()) => None,
-        _ => return None,
-    };
-    if !stores.heard {
-        return None;
-    }
-    let project = event.project.as_ref().or(state.project_root.as_ref());
-    let asker = Asker {
-        project: project.or(event.cwd.as_ref()),
-        named: named(event, state),
-        source,
-        headless: event.headless == Some(true),
-        own,
-        now: event.at,
-    };
-    match asker.find(stores.data.as_ref(), stores.root.as_ref(), config) {
-        Ok(kept) => kept,
-        Err(why) => {
-            stores.fault(&why);
-            None
-        }
     }
 }

@@ -158,7 +158,7 @@ fn of_file<'a>(brief: Brief<'a>, kept: Option<&'a Kept>) -> Brief<'a> {
 }
 
 /// What is taken from the file: what neither this session nor the one that it takes over has.
-fn adopted(context: &Context<'_>, kept: &Kept, plan: &Plan) -> Option<Adopted> {
+pub(super) fn adopted(context: &Context<'_>, kept: &Kept, plan: &Plan) -> Option<Adopted> {
     let taken = plan.took_over.as_ref();
     let has_task = context.state.current_task.is_some() || taken.is_some_and(|t| t.task.is_some());
     let list = |t: &Option<Todos>| t.as_ref().is_some_and(|t| !t.items.is_empty());

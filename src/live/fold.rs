@@ -50,6 +50,10 @@ impl State {
             self.follow_agents(event);
         }
         self.follow_limit(event, late);
+        // A prompt that only says to go on means this task.
+        if let Some(adopted) = &entry.adopted {
+            self.take_over(adopted.task.as_ref(), adopted.todos.as_ref());
+        }
         self.follow_work(event, resend, late);
         if !late {
             self.follow_files(entry, resend);
@@ -71,9 +75,6 @@ impl State {
         }
         if let Some(taken) = &entry.took_over {
             self.take_over(taken.task.as_ref(), taken.todos.as_ref());
-        }
-        if let Some(adopted) = &entry.adopted {
-            self.take_over(adopted.task.as_ref(), adopted.todos.as_ref());
         }
     }
 

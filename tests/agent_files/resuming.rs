@@ -193,6 +193,23 @@ fn scripts_clear_and_off_are_told_nothing() {
 }
 
 #[test]
+fn a_go_on_in_a_session_that_was_told_nothing_takes_the_files_task_up() {
+    let lab = Lab::new();
+    let path = put(&lab, "project/docs/planner-state.json", &with_task());
+    let talk = lab.claude("s1").env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+    talk.start("startup");
+    let told = talk.prompt("p1", "continue").context();
+    assert!(told.starts_with("Resuming: Draft the checkout PRD\n"), "{told}");
+    let task = json(&path)["currentTask"].clone();
+    assert_eq!(
+        (&task["description"], &task["startedAt"]),
+        (&json!("Draft the checkout PRD"), &json!("2026-01-05T10:00:00Z"))
+    );
+    let own = lab.state("s1").current_task.unwrap();
+    assert_eq!(own.description.as_str(), "Draft the checkout PRD");
+}
+
+#[test]
 fn todos_alone_are_restored_with_what_the_file_knows_of_them() {
     let lab = Lab::new();
     // As a real one: no task, no `updatedAt`, an item without its flow.

@@ -80,8 +80,9 @@ pub(super) fn put(doc: &Document<'_>, root: &mut Change<'_, '_>, news: &News) {
     let Some(object) = value.object().filter(|o| o.twice.is_none()) else {
         return;
     };
-    let behind = time(&object, "lastSyncedAt").is_none_or(|at| at < second(synced));
-    if !todos.told && !behind {
+    let is_behind = |ours| time(&object, "lastSyncedAt").is_none_or(|at| at < second(ours));
+    // A list without a time was read from a file, and no host has changed it.
+    if !todos.told && !todos.list.last_synced_at.is_some_and(is_behind) {
         return;
     }
     let mut change = Change::of(&object, &doc.form);

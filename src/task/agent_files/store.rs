@@ -108,7 +108,7 @@ impl Place {
         }
     }
 
-    /// Writes what is new; the caller holds the lock. Whether anything was, and what people are to be told.
+    /// Writes what is new, if anything is; the caller holds the lock. What people are to be told, if anything.
     ///
     /// # Errors
     /// [`Unusable`]; the file is then as it was.

@@ -23,24 +23,47 @@ fn about(all: &Value) -> Vec<&str> {
 #[test]
 fn what_is_wrong_with_a_state_file_is_said_with_its_line_and_remedy() {
     let lab = super::used();
-    let path = put(&lab, "project/docs/planner-state.json", "{\n  \"currentTask\": null,\n}\n");
+    let path = put(
+        &lab,
+        "project/docs/planner-state.json",
+        "{\n  \"currentTask\": null,\n}\n",
+    );
     let finding = one(&found(&lab, &[]), "agent-file-broken");
     assert_eq!(
         (&finding["level"], &finding["subject"]),
         (&json!("problem"), &json!(path))
     );
-    assert!(finding["what"].as_str().unwrap().contains("line 3: it is no JSON"), "{finding:#}");
-    assert!(finding["remedy"].as_str().unwrap().contains("Mend line 3"), "{finding:#}");
+    assert!(
+        finding["what"]
+            .as_str()
+            .unwrap()
+            .contains("line 3: it is no JSON"),
+        "{finding:#}"
+    );
+    assert!(
+        finding["remedy"].as_str().unwrap().contains("Mend line 3"),
+        "{finding:#}"
+    );
 
-    put(&lab, "project/docs/planner-state.json", "{\n  \"currentTask\": \"Plan\"\n}\n");
+    put(
+        &lab,
+        "project/docs/planner-state.json",
+        "{\n  \"currentTask\": \"Plan\"\n}\n",
+    );
     let finding = one(&found(&lab, &[]), "agent-file-odd");
     let what = finding["what"].as_str().unwrap();
-    assert!(what.contains("line 2: `currentTask` is a text, not an object"), "{what}");
+    assert!(
+        what.contains("line 2: `currentTask` is a text, not an object"),
+        "{what}"
+    );
 
     std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink("x", &path).unwrap();
     let finding = one(&found(&lab, &[]), "agent-file-unusable");
-    assert!(finding["what"].as_str().unwrap().contains("it is a link"), "{finding:#}");
+    assert!(
+        finding["what"].as_str().unwrap().contains("it is a link"),
+        "{finding:#}"
+    );
 }
 
 #[test]
@@ -61,7 +84,12 @@ fn an_old_heartbeat_and_a_large_session_are_worth_knowing_and_a_sound_file_is_no
     }
     put(&lab, "home/.config/opencode/.tmp/toolkit-state.json", "[]");
     let finding = one(&found(&lab, &[]), "agent-file-broken");
-    assert!(finding["what"].as_str().unwrap().starts_with("The toolkit and the hooks cannot read it"));
+    assert!(
+        finding["what"]
+            .as_str()
+            .unwrap()
+            .starts_with("The toolkit and the hooks cannot read it")
+    );
 }
 
 #[test]
