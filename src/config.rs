@@ -75,6 +75,8 @@ pub struct Config {
     pub hook_root: Result<PathBuf, String>,
     /// The data directory; `Err` says why there is none.
     pub data_dir: Result<PathBuf, String>,
+    /// The user's home directory.
+    pub home: Option<PathBuf>,
     /// `BOOKEND_RESUME`.
     pub resume: Resume,
     /// `BOOKEND_RESUME_DAYS`.
@@ -92,6 +94,7 @@ impl Config {
         Self {
             hook_root: hook_root(),
             data_dir: data_dir(),
+            home: dirs::home_dir(),
             resume: match var("BOOKEND_RESUME").as_deref() {
                 Some("always") => Resume::Always,
                 Some("off") => Resume::Off,

@@ -2,10 +2,13 @@
 //!
 //! The order is the promise: `open/` entry, log, journal, then the answer. A kill between any two of them
 //! leaves something that the next hook understands: an entry without a turn, a record that the journal
-//! does not know of yet, an answer that was not given. Nothing that was acknowledged is missing.
+//! does not know of yet, an answer that was not given. Nothing that was acknowledged is missing. The state
+//! files of other programs' agents come last (`keep`): they mirror what is written already.
 
 mod draft;
 mod found;
+mod keep;
+pub mod kept;
 pub mod offer;
 pub mod settle;
 mod step;
@@ -68,8 +71,12 @@ pub fn handle(
     }
     match step::take(&mut session, &mut event, stores, config, watch) {
         Ok(taken) => {
+            let held = taken.due.and_then(|due| due.hold(stores, config, watch));
             drop(session);
             finish(stores, taken.rest);
+            if let Some(held) = held {
+                held.write(stores);
+            }
             taken.reply
         }
         Err(NotNow(why)) => {
@@ -117,7 +124,12 @@ pub fn fold_pending(session: &mut Session, stores: &mut Stores, config: &Config,
             let taken = step::take(session, &mut event, stores, config, watch);
             stores.heard = true;
             match taken {
-                Ok(taken) => finish(stores, taken.rest),
+                Ok(taken) => {
+                    finish(stores, taken.rest);
+                    if let Some(held) = taken.due.and_then(|due| due.hold(stores, config, watch)) {
+                        held.write(stores);
+                    }
+                }
                 Err(NotNow(why)) => {
                     stores.fault(&why);
                     return false;

@@ -49,6 +49,9 @@ pub struct Event {
     /// The model, where the host names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Redacted>,
+    /// The name under which the main agent was started (`claude --agent planner`), where the host gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Redacted>,
     /// What happened.
     pub kind: Kind,
     /// How a second arrival of the same event is known: see `live::duplicate`. `None`: it never is.

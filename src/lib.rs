@@ -29,7 +29,8 @@
 //!
 //! # Lock order
 //!
-//! The live session's directory first, then its log file. A guard holds each lock ([`live::session::Session`],
+//! The live session's directory first, then its log file; the directory of an agent's state file under the
+//! first, and held on its own until that file is written. A guard holds each lock ([`live::session::Session`],
 //! [`log::ledger::Ledger`]); without one there is no way to write. Locks die with their process.
 
 #[cfg(feature = "cli")]

@@ -126,6 +126,7 @@ fn config(lab: &Lab) -> Config {
     Config {
         hook_root: Ok(lab.hooks_dir()),
         data_dir: Ok(lab.data_dir()),
+        home: Some(lab.path("home")),
         resume: Resume::Auto,
         resume_days: 3,
         log_prompts: LogPrompts::Full,

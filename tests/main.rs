@@ -10,6 +10,7 @@
     reason = "a test may stop at anything that it did not expect, and it looks at the stores from outside"
 )]
 
+mod agent_files;
 mod cli;
 mod concurrency;
 mod conformance;

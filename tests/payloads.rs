@@ -183,6 +183,7 @@ impl Inside {
         let config = Config {
             hook_root: Ok(lab.hooks_dir()),
             data_dir: Ok(lab.data_dir()),
+            home: Some(lab.path("home")),
             resume: Resume::Always,
             resume_days: 3,
             log_prompts: LogPrompts::Full,

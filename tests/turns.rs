@@ -132,6 +132,7 @@ fn event(kind: Kind) -> Event {
         cwd: None,
         project: None,
         model: None,
+        role: None,
         kind,
         key: None,
         stamped: false,

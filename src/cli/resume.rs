@@ -10,6 +10,7 @@ use super::span::{Line, Style};
 use super::table::{Table, cell, styled};
 use super::{Failed, Run, text};
 use crate::config;
+use crate::dispatch::kept::Asker;
 use crate::dispatch::offer::{self, Question, Skip, Weighed};
 use crate::dispatch::project_of;
 use crate::event::{Event, Kind, Source};
@@ -18,6 +19,7 @@ use crate::host::Host;
 use crate::live::state::State;
 use crate::process::Pulse;
 use crate::redact::Redacted;
+use crate::task::agent_files::Kept;
 
 /// What was found out.
 struct Answer<'a> {
@@ -77,7 +79,19 @@ impl Resume {
             .unwrap_or(Host::ClaudeCode);
         let wanted = offer::wanted(Source::Startup, self.headless, machine.config.resume);
         let offer = found.and_then(|w| w.verdict.as_ref().ok()).filter(|_| wanted);
-        let brief = brief(&project, host, self.headless, offer.map(|o| &**o), machine)
+        let asker = Asker {
+            project: Some(&project),
+            named: None,
+            source: Some(Source::Startup),
+            headless: self.headless,
+            own: None,
+            now: machine.now,
+        };
+        let kept = asker
+            .find(machine.data.as_ref(), machine.own_root(), &machine.config)
+            .unwrap_or_default();
+        let offer = offer.map(|o| &**o);
+        let brief = brief(&project, host, self.headless, offer, kept.as_ref(), machine)
             .filter(|_| !machine.config.disabled);
         let silent = brief
             .is_none()
@@ -116,6 +130,7 @@ fn brief(
     host: Host,
     headless: bool,
     offer: Option<&Offer>,
+    kept: Option<&Kept>,
     machine: &Machine,
 ) -> Option<String> {
     let event = Event {
@@ -129,6 +144,7 @@ fn brief(
         cwd: Some(project.clone()),
         project: Some(project.clone()),
         model: None,
+        role: None,
         kind: Kind::SessionStart {
             source: Source::Startup,
         },
@@ -144,6 +160,7 @@ fn brief(
         pulse: Pulse::Unknown,
         moved: false,
         offer,
+        kept,
     };
     handlers::plan(&context).context
 }

@@ -56,6 +56,7 @@ impl Draft {
             process: found.process.clone(),
             resend: plan.resend,
             took_over: plan.took_over.clone(),
+            adopted: plan.adopted.clone(),
             answered: Answered::default(),
             us: 0,
             faults: Vec::new(),
@@ -110,7 +111,7 @@ impl Draft {
 }
 
 /// A task as the durable store may have it: its description is the prompt's first line.
-fn lasting(task: &Task, config: &Config) -> Task {
+pub(super) fn lasting(task: &Task, config: &Config) -> Task {
     match config.log_prompts {
         LogPrompts::Full | LogPrompts::Title => task.clone(),
         LogPrompts::Off => Task {

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use super::offer;
 use super::step::{NotNow, later_or_note};
 use super::stores::Stores;
+use super::{kept, offer};
 use crate::config::Config;
 use crate::dispatch::settle;
 use crate::event::{Event, Kind, Source};
@@ -17,6 +17,7 @@ use crate::log::view::SessionView;
 use crate::process::{HostProcess, Pulse};
 use crate::redact::Redacted;
 use crate::task::Task;
+use crate::task::agent_files::Kept;
 
 /// What a plan is made from, besides the event and the state.
 pub(super) struct Found {
@@ -28,6 +29,8 @@ pub(super) struct Found {
     pub(super) pulse: Pulse,
     /// What may be resumed.
     pub(super) offer: Option<Offer>,
+    /// An agent's state file that may be resumed from.
+    pub(super) kept: Option<Kept>,
     /// The live state was begun anew, or its lost part again.
     pub(super) reborn: bool,
 }
@@ -74,6 +77,7 @@ impl Found {
             process,
             pulse: Pulse::Unknown,
             offer: None,
+            kept: None,
             reborn,
         };
         if let (Kind::SessionStart { source }, Some(data)) = (&event.kind, &stores.data) {
@@ -102,6 +106,7 @@ impl Found {
                 found.offer = offer::find(data, root, &asked, *source, own, config);
             }
         }
+        found.kept = kept::kept(event, &session.state, found.log.as_ref(), stores, config);
         Ok(found)
     }
 
@@ -121,6 +126,7 @@ impl Found {
             pulse: self.pulse,
             moved,
             offer: self.offer.as_ref(),
+            kept: self.kept.as_ref(),
         }
     }
 }

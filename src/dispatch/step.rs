@@ -4,6 +4,7 @@ use std::io;
 
 use super::draft::{Draft, answered, opening, reply};
 use super::found::Found;
+use super::keep::Due;
 use super::{HOOK_WAIT, stores::Stores};
 use crate::clock::Stopwatch;
 use crate::config::Config;
@@ -35,6 +36,8 @@ pub(super) struct Taken {
     pub(super) reply: Reply,
     /// What is left to do at the log, if it was written.
     pub(super) rest: Option<Rest>,
+    /// What is to be written to an agent's state file.
+    pub(super) due: Option<Due>,
 }
 
 /// What comes after the journal, under the log's lock alone: no other hook of the session waits for the disk,
@@ -80,6 +83,7 @@ pub(super) fn take(
                 ..Reply::nothing()
             },
             rest: None,
+            due: None,
         });
     }
     if let (None, Some(why)) = (&stores.data, &stores.no_data_now) {
@@ -106,6 +110,7 @@ pub(super) fn take(
     };
     entry.marks.splice(0..0, caught.marks);
     entry.caught = caught.bodies;
+    let own = log.as_ref().map(|l| l.session.clone());
     entry.log = log.filter(|l| session.state.log.as_ref() != Some(l));
     entry.answered = answered(&reply, &plan, &after);
     entry.us = watch.micros();
@@ -113,6 +118,7 @@ pub(super) fn take(
         .into_iter()
         .chain(stores.faults.drain(..));
     entry.faults = problems.map(|p| Redacted::truncated(&p, 300)).collect();
+    let due_file = Due::of(event, entry.resend, &session.state, &after, config).map(|due| due.own(own));
     let begins = matches!(event.kind, Kind::SessionStart { .. } | Kind::Prompt { .. });
     let due = found.reborn || (begins && session.tail() > TURN_TAIL);
     session
@@ -122,7 +128,11 @@ pub(super) fn take(
     if let Some(offer) = found.offer.filter(|o| o.ends && plan.took_over.is_some()) {
         end_offered(stores, &offer, session.state.log.as_ref());
     }
-    Ok(Taken { reply, rest })
+    Ok(Taken {
+        reply,
+        rest,
+        due: due_file,
+    })
 }
 
 struct Written {

@@ -12,9 +12,11 @@
 //! | the hosts | `hosts/` |
 //! | which stores are looked at; directories as such | `stores.rs`; `place.rs` |
 //! | live state; the log; what points to a log | `live.rs`; `logs.rs`; `entries.rs`, `leftovers.rs` |
+//! | the state files of planner, toolkit and builder | `agent_files.rs` |
 //! | modes, owners, times, names | `files.rs` |
 //! | variables; faults; what a hook takes | `settings.rs`; `faults.rs`; `latency.rs`, `sample.rs`, `bad_hook.rs` |
 
+mod agent_files;
 mod bad_hook;
 mod entries;
 mod faults;
@@ -58,6 +60,8 @@ pub fn examine(config: &Config, now: DateTime<Utc>) -> Report {
     let mut findings = Vec::new();
     let hosts = hosts::examine(config, now, &mut findings);
     let stores = stores::examine(config, now, &mut findings);
+    let here = std::env::current_dir().ok();
+    findings.extend(agent_files::examine(here.as_deref(), config.home.as_deref(), now));
     let is_registered = hosts.iter().any(|host| host.means.is_some());
     let placed = config.data_dir.as_ref().ok().map(|data| data.join("bin"));
     let latency = latency::measure(placed.filter(|_| is_registered), &mut findings);

@@ -218,7 +218,13 @@ impl Dir {
         self.write_new(name, bytes, Access::PRIVATE, Durability::Process)
     }
 
-    fn write_new(&self, name: &str, bytes: &[u8], access: Access, durability: Durability) -> io::Result<()> {
+    pub(super) fn write_new(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        access: Access,
+        durability: Durability,
+    ) -> io::Result<()> {
         let how = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let fd = rustix::fs::openat(&self.file, plain(name)?, how, Mode::from_raw_mode(PRIVATE))?;
         let mut file = File::from(fd);
@@ -427,7 +433,7 @@ fn judge(stat: &Stat, forbidden: u32) -> Result<(), Unsafe> {
 
 /// A single name: what comes from outside has been made safe before (session keys, ids), and this is the
 /// last door.
-fn plain(name: &str) -> io::Result<&str> {
+pub(super) fn plain(name: &str) -> io::Result<&str> {
     if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']) {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,

@@ -6,12 +6,14 @@
 //!
 //! There are three ways to write and no fourth: [`append()`] (journal, log), [`Dir::replace`] (checkpoints
 //! and small files) and [`Dir::create_new`] (one fact, one writer, one file). What may be lost without harm, a
-//! hint, is written over in place ([`Dir::scribble`]).
+//! hint, is written over in place ([`Dir::scribble`]); a file of the user is replaced only if it is still what was
+//! read ([`Dir::replace_unchanged`]).
 
 mod append;
 mod dir;
 mod lock;
 mod mend;
+mod shared;
 
 use std::io;
 

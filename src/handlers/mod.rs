@@ -11,12 +11,13 @@ mod turn_start;
 
 use crate::config::Config;
 use crate::event::{Event, Kind};
-use crate::live::state::{State, TakenOver};
+use crate::live::state::{Adopted, State, TakenOver};
 use crate::log::id::SessionId;
 use crate::log::record::Body;
 use crate::log::turns::Mark;
 use crate::process::Pulse;
 use crate::redact::Redacted;
+use crate::task::agent_files::Kept;
 
 /// What a handler sees.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub struct Context<'a> {
     pub moved: bool,
     /// An unfinished session that this one may resume: looked up at a session start only.
     pub offer: Option<&'a Offer>,
+    /// An agent's state file that has something to resume from: looked at where a brief may be given.
+    pub kept: Option<&'a Kept>,
 }
 
 /// An unfinished session of this project whose host is gone, or from which this one was forked.
@@ -73,6 +76,8 @@ pub struct Plan {
     pub resend: bool,
     /// What is taken over from another session.
     pub took_over: Option<TakenOver>,
+    /// What is taken from an agent's state file.
+    pub adopted: Option<Adopted>,
 }
 
 /// What the event means, by its kind: the executable's name says the same, and a payload that arrives at

@@ -4,9 +4,12 @@
 use super::{Context, Offer, Plan, begin};
 use crate::config::Resume;
 use crate::event::Source;
-use crate::live::state::State;
+use crate::live::state::Adopted;
 use crate::log::turns::Status;
 use crate::process::Pulse;
+use crate::redact::Redacted;
+use crate::task::Todos;
+use crate::task::agent_files::Kept;
 use crate::task::resume::{Brief, why};
 
 pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {
@@ -25,21 +28,20 @@ pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {
             let code = if gone { "host_gone" } else { "interrupted" };
             let old = gone || source == Source::Resume;
             let ended = begin::end_open(context, code).filter(|_| old);
-            let own = if source == Source::Resume {
+            let brief = if source == Source::Resume {
                 own_brief_as(context, ended.is_some().then_some(code))
+            } else if wanted {
+                others_brief(context, source, &mut plan)
             } else {
                 None
             };
             plan.records.extend(ended);
-            match (own, context.offer) {
-                (None, Some(offer)) if wanted && source != Source::Resume => {
-                    plan.took_over = Some(offer.taken.clone());
-                    offered(context, offer, source)
-                }
-                (own, _) => own,
-            }
+            brief
         }
     };
+    if let Some(kept) = context.kept.filter(|_| wanted && brief.is_some()) {
+        plan.adopted = adopted(context, kept, &plan);
+    }
     let log = context.log.map(|id| format!("Session log: {id}"));
     let brief = brief.filter(|_| wanted);
     plan.brief = brief.is_some();
@@ -68,36 +70,102 @@ pub(super) fn own_brief_as(context: &Context<'_>, ending: Option<&str>) -> Optio
         });
     let when = last.and_then(|t| t.ended_at).or(state.last_event_at);
     let why = code.as_deref().map(why);
-    Brief {
-        why: why.as_deref(),
-        when,
-        ..of(state, context)
-    }
-    .text(context.event.at)
-}
-
-fn of<'a>(state: &'a State, context: &Context<'a>) -> Brief<'a> {
-    Brief {
-        // One that was left for another is resumed only when the user says so, and is the task in hand then.
-        task: state.current_task.as_ref(),
-        todos: state.ui_todos.as_ref(),
+    // One that was left for another is resumed only when the user says so, and is the task in hand then.
+    let ours = state.current_task.as_ref();
+    let task = match context.kept {
+        Some(kept) => kept.said.newer(ours, state.last_event_at),
+        None => ours.cloned(),
+    };
+    let brief = Brief {
+        task: task.as_ref(),
+        todos: todos(state.ui_todos.as_ref(), context.kept),
         files: &state.turn_files,
         limit: state.rate_limit.as_ref(),
         todo_tool: context.event.host.todo_tool(),
+        why: why.as_deref(),
+        when,
         ..Brief::default()
-    }
+    };
+    of_file(brief, context.kept).text(context.event.at)
 }
 
-fn offered(context: &Context<'_>, offer: &Offer, source: Source) -> Option<String> {
+/// The brief about another session's task: an unfinished one's, or what an agent's state file says. Of both,
+/// the newer; where they are about the same, the session with the file's words.
+fn others_brief(context: &Context<'_>, source: Source, plan: &mut Plan) -> Option<String> {
+    let kept = context.kept;
+    let offer = context.offer.filter(|offer| {
+        let theirs = kept.and_then(|k| Some((k, k.said.task.as_ref()?)));
+        theirs.is_none_or(|(kept, task)| {
+            let ours = offer.taken.task.as_ref();
+            ours.is_some_and(|t| kept.said.is_about(t) || t.started_at > task.started_at)
+        })
+    });
+    let Some(offer) = offer else {
+        let kept = kept?;
+        let brief = Brief {
+            task: kept.said.task.as_ref(),
+            todos: kept.said.todos.as_ref(),
+            todo_tool: context.event.host.todo_tool(),
+            ..Brief::default()
+        };
+        return of_file(brief, Some(kept)).text(context.event.at);
+    };
+    plan.took_over = Some(offer.taken.clone());
+    let ours = offer.taken.task.as_ref();
+    let kept = kept.filter(|k| ours.is_some_and(|t| k.said.is_about(t)));
+    let task = match kept {
+        Some(kept) => kept.said.newer(ours, offer.when),
+        None => ours.cloned(),
+    };
+    let brief = Brief {
+        task: task.as_ref(),
+        todos: todos(offer.taken.todos.as_ref(), kept),
+        ..offered(context, offer, source)
+    };
+    of_file(brief, kept).text(context.event.at)
+}
+
+fn offered<'a>(context: &Context<'a>, offer: &'a Offer, source: Source) -> Brief<'a> {
     Brief {
-        task: offer.taken.task.as_ref(),
-        todos: offer.taken.todos.as_ref(),
         files: &offer.files,
         why: offer.why.as_deref(),
         when: offer.when,
         limit: offer.limit.as_ref(),
         todo_tool: context.event.host.todo_tool(),
         from: (source == Source::Startup).then_some(offer.host),
+        ..Brief::default()
     }
-    .text(context.event.at)
+}
+
+/// The newer of the todo lists; the builder's chunks have no time, and come in where there is no other.
+fn todos<'a>(ours: Option<&'a Todos>, kept: Option<&'a Kept>) -> Option<&'a Todos> {
+    let theirs = kept.and_then(|k| k.said.todos.as_ref());
+    match (ours.filter(|t| !t.items.is_empty()), theirs) {
+        (Some(ours), Some(theirs)) if theirs.last_synced_at > ours.last_synced_at => Some(theirs),
+        (None, theirs) => theirs,
+        (ours, _) => ours,
+    }
+}
+
+fn of_file<'a>(brief: Brief<'a>, kept: Option<&'a Kept>) -> Brief<'a> {
+    let Some(kept) = kept else { return brief };
+    Brief {
+        chunk: kept.said.chunk.as_ref().map(Redacted::as_str),
+        kept_in: Some(&kept.shown),
+        stale: kept.stale,
+        ..brief
+    }
+}
+
+/// What is taken from the file: what neither this session nor the one that it takes over has.
+pub(super) fn adopted(context: &Context<'_>, kept: &Kept, plan: &Plan) -> Option<Adopted> {
+    let taken = plan.took_over.as_ref();
+    let has_task = context.state.current_task.is_some() || taken.is_some_and(|t| t.task.is_some());
+    let list = |t: &Option<Todos>| t.as_ref().is_some_and(|t| !t.items.is_empty());
+    let has_todos = list(&context.state.ui_todos) || taken.is_some_and(|t| list(&t.todos));
+    let adopted = Adopted {
+        task: kept.said.task.clone().filter(|_| !has_task),
+        todos: kept.said.todos.clone().filter(|_| !has_todos),
+    };
+    (adopted != Adopted::default()).then_some(adopted)
 }

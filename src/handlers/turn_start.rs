@@ -29,12 +29,20 @@ pub(super) fn handle(context: &Context<'_>, text: &Redacted, origin: Origin) -> 
     let why = ended.is_some().then_some("interrupted");
     plan.records.extend(ended);
     plan.records.push(begin::by_user(context, text));
+    // "Continue" in a session that has nothing to go on with: the agent's file has.
+    if let Some(kept) = context.kept
+        && says_go_on(text.as_str())
+        && state.interrupted_task.is_none()
+    {
+        plan.adopted = session_start::adopted(context, kept, &plan);
+    }
     let stopped = state
         .turns
         .last()
         .is_some_and(|t| matches!(t.status, Status::Failed { .. } | Status::InProgress));
     // The session may have gone on just now, and the model been told then.
-    if state.compacted || (stopped && !state.briefed && says_go_on(text.as_str())) {
+    let resumes = stopped || plan.adopted.is_some();
+    if state.compacted || (resumes && !state.briefed && says_go_on(text.as_str())) {
         plan.context = session_start::own_brief_as(context, why);
     }
     plan

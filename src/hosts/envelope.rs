@@ -16,6 +16,9 @@ pub(super) fn event(
     around: &Surroundings<'_>,
     kind: Kind,
 ) -> Event {
+    // In a subagent, and where one starts or ends, the type is that of the subagent.
+    let about_agent = matches!(kind, Kind::AgentStart | Kind::AgentStop { .. }) || in_subagent(payload);
+    let role = payload.id(&["agent_type", "agentType"]).filter(|_| !about_agent);
     Event {
         host,
         name: name.to_owned(),
@@ -27,6 +30,7 @@ pub(super) fn event(
         cwd: payload.line(&["cwd"]),
         project: None,
         model: payload.id(&["model"]),
+        role,
         kind,
         key: None,
         stamped: payload.has(&["timestamp"]),

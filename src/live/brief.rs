@@ -24,6 +24,7 @@ pub fn brief(event: &Event, state: &State) -> Event {
     short.cwd = news(short.cwd, &state.cwd);
     short.project = news(short.project, &state.project_root);
     short.model = news(short.model, &state.model);
+    short.role = news(short.role, &state.role);
     match &mut short.kind {
         Kind::Prompt { text, .. } => *text = cut(text, MAX_TEXT),
         Kind::Delegation { prompt, .. } => *prompt = cut(prompt, MAX_TEXT),

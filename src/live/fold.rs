@@ -7,7 +7,7 @@ use crate::log::record::{Body, prompt_hash};
 use crate::log::turns::{Mark, Status};
 use crate::redact::Redacted;
 use crate::task::current::Facts;
-use crate::task::{LimitSource, limit, todos};
+use crate::task::{LimitSource, Task, Todos, limit, todos};
 
 /// Faults remembered.
 const MAX_FAULTS: usize = 10;
@@ -50,6 +50,10 @@ impl State {
             self.follow_agents(event);
         }
         self.follow_limit(event, late);
+        // A prompt that only says to go on means this task.
+        if let Some(adopted) = &entry.adopted {
+            self.take_over(adopted.task.as_ref(), adopted.todos.as_ref());
+        }
         self.follow_work(event, resend, late);
         if !late {
             self.follow_files(entry, resend);
@@ -70,14 +74,18 @@ impl State {
             self.ui_todos = None;
         }
         if let Some(taken) = &entry.took_over {
-            if let Some(task) = &taken.task {
-                let mut work = self.take_work();
-                work.take_over(task.clone());
-                self.put_work(work);
-            }
-            if self.ui_todos.as_ref().is_none_or(|t| t.items.is_empty()) {
-                self.ui_todos.clone_from(&taken.todos);
-            }
+            self.take_over(taken.task.as_ref(), taken.todos.as_ref());
+        }
+    }
+
+    fn take_over(&mut self, task: Option<&Task>, todos: Option<&Todos>) {
+        if let Some(task) = task {
+            let mut work = self.take_work();
+            work.take_over(task.clone());
+            self.put_work(work);
+        }
+        if self.ui_todos.as_ref().is_none_or(|t| t.items.is_empty()) {
+            self.ui_todos = todos.cloned();
         }
     }
 
@@ -121,6 +129,7 @@ impl State {
             self.project_root.clone_from(&event.project);
         }
         self.model = event.model.clone().or(self.model.take());
+        self.role = event.role.clone().or(self.role.take());
         self.started_at = self.started_at.or(Some(event.at));
         self.last_event_at = self.last_event_at.max(Some(event.at));
         match &event.kind {

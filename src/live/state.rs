@@ -45,6 +45,9 @@ pub struct Entry {
     /// A task and todos that were taken over from another session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_over: Option<TakenOver>,
+    /// A task and todos that were taken from an agent's state file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopted: Option<Adopted>,
     /// How it was answered.
     #[serde(default, skip_serializing_if = "Answered::is_nothing")]
     pub answered: Answered,
@@ -72,6 +75,15 @@ pub struct TakenOver {
     /// Its task.
     pub task: Option<Task>,
     /// Its todos.
+    pub todos: Option<Todos>,
+}
+
+/// What a session took from an agent's state file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// The task.
+    pub task: Option<Task>,
+    /// The todos.
     pub todos: Option<Todos>,
 }
 
@@ -131,6 +143,9 @@ pub struct State {
     pub project_root: Option<Redacted>,
     /// The model.
     pub model: Option<Redacted>,
+    /// The name under which the main agent was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<Redacted>,
     /// When its first event came.
     pub started_at: Option<DateTime<Utc>>,
     /// When its last event came.
@@ -250,6 +265,7 @@ impl Default for State {
             cwd: None,
             project_root: None,
             model: None,
+            role: None,
             started_at: None,
             last_event_at: None,
             ended: None,

@@ -1,6 +1,7 @@
 //! What is being done: the current task, the todos, rate limits, and the brief from which an interrupted
 //! session resumes (third seed). Types and pure functions; who stores them is `live` and `log`.
 
+pub mod agent_files;
 pub mod command;
 pub mod current;
 pub mod describe;

@@ -1,6 +1,7 @@
 //! The brief: what a session that goes on is told. Its first line is the seed's `Resuming: <description>`.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
@@ -37,6 +38,12 @@ pub struct Brief<'a> {
     pub todo_tool: Option<&'a str>,
     /// The task comes from another session, e.g. of Claude Code.
     pub from: Option<&'a str>,
+    /// The chunk that the builder is at.
+    pub chunk: Option<&'a str>,
+    /// The agent's state file in which the task stands.
+    pub kept_in: Option<&'a str>,
+    /// How old the builder's last sign of life is, where that is too old.
+    pub stale: Option<Duration>,
 }
 
 impl Brief<'_> {
@@ -72,10 +79,11 @@ impl Brief<'_> {
     }
 
     fn about(&self, task: &Task, now: DateTime<Utc>) -> String {
-        let mut text = format!(
-            "Resuming: {}\nLast action: {}",
-            task.description, task.last_action
-        );
+        let mut text = format!("Resuming: {}", task.description);
+        if let Some(chunk) = self.chunk {
+            let _ = write!(text, " (chunk: {chunk})");
+        }
+        let _ = write!(text, "\nLast action: {}", task.last_action);
         if let Some(anchor) = &task.context_anchor {
             let _ = write!(text, "\nWhere: {anchor}");
         }
@@ -99,6 +107,16 @@ impl Brief<'_> {
             if let Some(resets) = limit.resets_at {
                 let _ = write!(text, ", resets at {}", clock::stamp(resets));
             }
+        }
+        if let Some(age) = self.stale {
+            let _ = write!(
+                text,
+                "\nHeartbeat: stale, the last one was {} ago",
+                clock::human(age)
+            );
+        }
+        if let Some(file) = self.kept_in {
+            let _ = write!(text, "\nKept in: {file}");
         }
         if let Some(from) = self.from {
             let _ = write!(

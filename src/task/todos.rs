@@ -33,9 +33,14 @@ pub fn after(before: Option<&Todos>, change: &TodoChange, at: DateTime<Utc>) -> 
             list.items = kept;
         }
         TodoChange::Add { id, item } => {
-            let there = id
-                .as_ref()
-                .and_then(|id| list.items.iter().position(|t| t.host_id.as_ref() == Some(id)));
+            let same_id = |t: &Todo| id.is_some() && t.host_id == *id;
+            // One that was restored from elsewhere is known by its content until the host gives it an id.
+            let restored = |t: &Todo| t.host_id.is_none() && t.content == item.content;
+            let there = list
+                .items
+                .iter()
+                .position(same_id)
+                .or_else(|| list.items.iter().position(restored));
             let todo = fill(item, id.clone(), &list.items, list.flow.as_ref());
             let at = there.unwrap_or(list.items.len());
             match list.items.get_mut(at) {

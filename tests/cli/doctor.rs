@@ -1,6 +1,7 @@
 //! `doctor`: what is planted in stores that real hooks made is found, with its remedy; a look changes
 //! nothing; `--fix` mends what is ours and nothing else.
 
+mod agent_files;
 mod files;
 mod fix;
 mod places;

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use bookend::log::view::SessionView;
 use serde_json::json;
 
-use super::scenes::{Scene, stop, tool};
+use super::scenes::{KEPT, Scene, stop, tool};
 use super::strace::Snapshot;
 use crate::harness::Lab;
 
@@ -93,6 +93,7 @@ pub(super) fn go_on(lab: &Lab, before: &Snapshot, scene: &Scene, place: &str) {
         .collect();
     assert!(open.is_empty(), "{place}: {open:?}");
     assert_only_known_names(lab, place);
+    assert_planner_whole(lab, place);
 }
 
 /// The least that holds after a refusal that does not pass: the logs are whole, the hooks work, no turn is
@@ -119,6 +120,25 @@ pub(super) fn go_on_without_log(lab: &Lab, before: &Snapshot, scene: &Scene, pla
         "{place}: lost, and nobody is told"
     );
     assert_only_known_names(lab, place);
+    assert_planner_whole(lab, place);
+}
+
+/// The planner's file, if there is one, is whole, its task is done as ours is, and nothing lies beside it.
+fn assert_planner_whole(lab: &Lab, place: &str) {
+    let docs = lab.project().join("docs");
+    if !docs.exists() {
+        return;
+    }
+    let text = std::fs::read_to_string(docs.join("planner-state.json")).unwrap();
+    let file: serde_json::Value =
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{place}: {e}: {text}"));
+    assert!(text.contains(KEPT), "{place}: {text}");
+    assert_eq!(file["currentTask"], json!(null), "{place}: {text}");
+    let names: Vec<_> = std::fs::read_dir(&docs)
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["planner-state.json"], "{place}");
 }
 
 pub(super) fn is_told(lab: &Lab, scene: &Scene) -> bool {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::scenes::{Scene, stop};
+use super::scenes::{Scene, stop, with_planner};
 use super::strace::{can_trace, one_sweep, trace};
 use crate::harness::Lab;
 
@@ -101,4 +101,39 @@ fn an_ending_is_on_the_disk_before_its_open_entry_goes_and_before_the_answer() {
     // The journal comes before the wait for the disk: a hook that is killed while it waits has written all.
     assert!(log < journal && journal < sync && sync < removed, "{lines:#?}");
     assert!(removed < place(&lines, "write", "1<"), "{lines:#?}");
+}
+
+#[test]
+fn an_agents_file_is_replaced_whole_and_on_the_disk_after_the_journal_and_before_the_answer() {
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    let begun = |lab: &Lab| {
+        with_planner(lab);
+        lab.prompt("p1", "First");
+        lab.send(
+            "StopFailure",
+            json!({"error": "rate_limit", "last_assistant_message": "Limit reached"}),
+        );
+    };
+    let lines = lines_of(begun, "Stop", || stop("p2"));
+    let journal = place(&lines, "write", "/events.jsonl>");
+    let log = place(&lines, "fdatasync", "/log.jsonl>");
+    let temp = "/docs/.planner-state.json.bookend>";
+    let (write, sync) = (place(&lines, "write", temp), place(&lines, "fdatasync", temp));
+    let rename = place(&lines, "renameat", "/docs>");
+    let dir = place(&lines, "fsync", "/docs>");
+    assert!(journal < log && log < write, "{lines:#?}");
+    assert!(write < sync && sync < rename && rename < dir, "{lines:#?}");
+    assert!(dir < place(&lines, "write", "1<"), "{lines:#?}");
+    // Between the last look at the old file and the new one's name there is nothing.
+    let look = lines[rename - 1].as_str();
+    assert!(
+        look.contains("stat") && look.contains("planner-state.json"),
+        "{lines:#?}"
+    );
+    // The lock is taken while the session's is held, so that hooks of one session write in their order.
+    let locks: Vec<&String> = lines.iter().filter(|l| l.starts_with("flock")).collect();
+    assert!(locks.iter().any(|l| l.contains("/docs>")), "{locks:#?}");
 }

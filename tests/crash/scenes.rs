@@ -127,6 +127,28 @@ pub(super) const SCENES: &[Scene] = &[
         acknowledged: &["old-call"],
     },
     Scene {
+        name: "turn-start with a planner's file",
+        prepare: with_planner,
+        event: "UserPromptSubmit",
+        fields: || json!({"prompt_id": "p1", "prompt": "First"}),
+        session: "s1",
+        turn: "p1",
+        acknowledged: &[],
+    },
+    Scene {
+        name: "stop with a planner's file",
+        prepare: |lab| {
+            with_planner(lab);
+            lab.prompt("p1", "First");
+            lab.write("p1", "call-1", "/p/one.rs");
+        },
+        event: "Stop",
+        fields: || stop("p1"),
+        session: "s1",
+        turn: "p1",
+        acknowledged: &["call-1"],
+    },
+    Scene {
         name: "pre-delegation that prunes a stale session",
         prepare: |lab| {
             lab.send(
@@ -175,6 +197,17 @@ pub(super) fn with_dead_host(lab: &Lab, session: &str) {
     }
     host.kill().unwrap();
     host.wait().unwrap();
+}
+
+/// What its agent has in it besides.
+pub(super) const KEPT: &str = r#""lockedDecisions": [{"answer": 1.50e300}]"#;
+
+/// A project in which a planner works.
+pub(super) fn with_planner(lab: &Lab) {
+    let docs = lab.project().join("docs");
+    std::fs::create_dir_all(&docs).unwrap();
+    let text = format!("{{\n  {KEPT},\n  \"currentTask\": null\n}}\n");
+    super::strace::write(&docs.join("planner-state.json"), text.as_bytes());
 }
 
 pub(super) fn age(dir: &Path) {

@@ -57,7 +57,7 @@ pub(super) fn wipe(dir: &Path) {
     }
 }
 
-/// Everything below the two stores, to be put back before each run.
+/// Everything below the two stores and the project, to be put back before each run.
 pub(super) struct Snapshot(Vec<(PathBuf, Content)>);
 
 /// A file's bytes and its time; a directory has none.
@@ -66,7 +66,7 @@ pub(super) type Content = Option<(Vec<u8>, SystemTime)>;
 impl Snapshot {
     pub(super) fn take(lab: &Lab) -> Self {
         let mut all = Vec::new();
-        for root in [lab.hooks_dir(), lab.data_dir()] {
+        for root in [lab.hooks_dir(), lab.data_dir(), lab.project()] {
             for entry in walkdir::WalkDir::new(&root).into_iter().filter_map(Result::ok) {
                 let path = entry.path().to_owned();
                 let content = entry.file_type().is_file().then(|| {
@@ -84,6 +84,7 @@ impl Snapshot {
     pub(super) fn restore(&self, lab: &Lab) {
         wipe(&lab.hooks_dir());
         wipe(&lab.data_dir());
+        wipe(&lab.project());
         for (path, content) in &self.0 {
             match content {
                 None => std::fs::DirBuilder::new().mode(0o700).create(path).unwrap(),

@@ -81,6 +81,7 @@ impl Stage {
         Config {
             hook_root: Ok(hooks(&self.root)),
             data_dir: Ok(data(&self.root)),
+            home: Some(self.home()),
             resume: Resume::Auto,
             resume_days: 3,
             log_prompts: LogPrompts::Full,

@@ -1,0 +1,92 @@
+//! Files among the user's own: they keep their mode, and nobody else's change is written over.
+
+use std::io;
+
+use rustix::fs::{Mode, OFlags, Stat};
+
+use super::dir::{Access, Dir, Durability, plain};
+
+impl Dir {
+    /// Puts `bytes` in the place of `name`, whole and outliving a power cut, unless the file is not what it
+    /// `was` any more; whether that was so. Its mode stays. `temp` is the temporary's name, a known one under
+    /// a lock.
+    ///
+    /// # Errors
+    /// As the system calls; the old file is then still there.
+    pub fn replace_unchanged(&self, name: &str, temp: &str, bytes: &[u8], was: &Stat) -> io::Result<bool> {
+        let access = Access {
+            mode: was.st_mode & 0o777,
+            group: Some(was.st_gid),
+        };
+        match self.write_new(temp, bytes, access, Durability::Power) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                self.remove(temp)?;
+                self.write_new(temp, bytes, access, Durability::Power)?;
+            }
+            other => other?,
+        }
+        // Between this look and the renaming lies nothing but the renaming.
+        let still = self
+            .stat(name)
+            .map(|now| now.is_some_and(|now| is_as_it_was(&now, was)));
+        match still.and_then(|still| {
+            if still {
+                self.rename(temp, name).map(|()| true)
+            } else {
+                Ok(false)
+            }
+        }) {
+            Ok(true) => {
+                rustix::fs::fsync(self.file())?;
+                Ok(true)
+            }
+            other => {
+                drop(self.remove(temp));
+                other
+            }
+        }
+    }
+
+    /// Makes the file `name`, which may not exist, with the mode that the user's umask leaves.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, or as `openat(2)` and `write(2)`; a half-written file is removed.
+    pub fn create_shared(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(self.file(), plain(name)?, how, Mode::from_raw_mode(0o666))?;
+        let mut file = std::fs::File::from(fd);
+        let written = io::Write::write_all(&mut file, bytes).and_then(|()| file.sync_data());
+        if written.is_err() {
+            drop(self.remove(name));
+        }
+        written
+    }
+
+    /// The subdirectory `name`, made if missing with the mode that the user's umask leaves.
+    ///
+    /// # Errors
+    /// As `mkdirat(2)` and `openat(2)`.
+    pub fn shared_sub(&self, name: &str) -> io::Result<Self> {
+        match rustix::fs::mkdirat(self.file(), plain(name)?, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(e) => return Err(e.into()),
+        }
+        self.sub(name)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+/// The same file with the same content: a change of either moves one of these.
+fn is_as_it_was(now: &Stat, was: &Stat) -> bool {
+    let of = |s: &Stat| {
+        (
+            s.st_dev,
+            s.st_ino,
+            s.st_size,
+            s.st_mtime,
+            s.st_mtime_nsec,
+            s.st_ctime,
+            s.st_ctime_nsec,
+        )
+    };
+    of(now) == of(was)
+}
