@@ -367,7 +367,7 @@ fn changed_files_are_counted_once_each() {
     let kinds: Vec<_> = log.turns[0]
         .actions
         .iter()
-        .map(|a| (a.order, a.action.kind))
+        .map(|a| (a.order, a.action.kind.clone()))
         .collect();
     assert_eq!(
         kinds,

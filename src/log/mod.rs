@@ -16,6 +16,7 @@
 pub mod actions;
 pub mod data_dir;
 mod fold;
+mod fold_turn;
 pub mod id;
 pub mod ledger;
 pub mod open;
