@@ -21,6 +21,7 @@ mod hosts;
 mod live_state;
 mod payloads;
 mod prune;
+mod repl;
 mod resume;
 mod talk;
 mod tasks;

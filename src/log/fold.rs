@@ -87,6 +87,22 @@ impl SessionView {
         }
     }
 
+    /// Takes in what the same writer, who holds the lock, has written or will write behind it.
+    #[cfg(feature = "cli")]
+    pub(super) fn follow(&mut self, bodies: &[Body], by: By, at: DateTime<Utc>) {
+        for body in bodies {
+            self.take(Record {
+                v: super::record::VERSION,
+                id: String::new(),
+                seq: 0,
+                at,
+                by,
+                body: body.clone(),
+            });
+        }
+        self.finish();
+    }
+
     fn take(&mut self, record: Record) {
         let at = record.at;
         self.started = self.started.or(Some(at));
