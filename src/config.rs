@@ -32,6 +32,11 @@ pub const VARIABLES: &[(&str, &str, &str)] = &[
         "`full`",
         "what the log keeps of a prompt: `full`, `title` or `off`",
     ),
+    (
+        "BOOKEND_SESSION",
+        "unset",
+        "the log session that `repl` and `call` are in, where the host does not say it",
+    ),
     ("BOOKEND_DISABLE", "unset", "`1`: every hook does nothing"),
     (
         "CLAUDE_CONFIG_DIR",
@@ -42,6 +47,11 @@ pub const VARIABLES: &[(&str, &str, &str)] = &[
         "CODEX_HOME",
         "`~/.codex`",
         "Codex's own: where its settings are, for `install` and `doctor`",
+    ),
+    (
+        "CLAUDE_CODE_SESSION_ID",
+        "set by Claude Code for its tools",
+        "the session that `repl` and `call` are in",
     ),
     ("NO_COLOR", "unset", "set to anything: no colour"),
 ];

@@ -174,6 +174,8 @@ pub enum Origin {
     User,
     /// The host itself: `<task-notification>…`, a continued stop.
     Host,
+    /// A model, through the log's methods.
+    Model,
 }
 
 /// A tool call that has ended.

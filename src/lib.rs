@@ -20,6 +20,9 @@
 //! nothing of JSON or files; `live` and `log` know files and nothing of hosts' wires; `dispatch` is the one
 //! place where an event meets both stores. A new host is one file in `hosts/`, a new verb one in `cli/`.
 //!
+//! Models and people come in by another door, straight to the log: `log::methods`, of which `bookend repl` and
+//! `bookend call` are two faces. A new method is one row in its table.
+//!
 //! # What survives what
 //!
 //! | store | what it is | a killed process | a reboot | a power cut |

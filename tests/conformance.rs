@@ -28,7 +28,7 @@
 //! * T2, T3 (a second completion, one without a turn): what was said is kept; see the tests below.
 //!
 //! Later parts: C24–C28, C35–C44 (MCP server, workspace, policies), C29–C34 (orchestration), C17's exit 2 and C20 (Qwen Code),
-//! T6 and T9 as methods, T10, T13, T15, T16, T19, T21–T23, Q, R2, R3, R5–R8, F (methods, shipping), H1 (install).
+//! T15, T16, T19, T21, T23, Q, F (shipping), H1 (install). The cases about methods (T, R, D) are in repl::conformance.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -367,7 +367,7 @@ fn changed_files_are_counted_once_each() {
     let kinds: Vec<_> = log.turns[0]
         .actions
         .iter()
-        .map(|a| (a.order, a.action.kind))
+        .map(|a| (a.order, a.action.kind.clone()))
         .collect();
     assert_eq!(
         kinds,

@@ -25,6 +25,7 @@ mod live_state;
 mod payloads;
 mod properties;
 mod prune;
+mod repl;
 mod resume;
 mod talk;
 mod tasks;

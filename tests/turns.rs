@@ -315,7 +315,7 @@ fn every_kind_of_change_is_an_action_and_reading_is_none() {
         let before = lab.log_of("s1").turns[0].actions.len();
         talk.tool("p1", &format!("c{i}"), name, input.clone(), response.clone());
         let log = lab.log_of("s1");
-        let got = log.turns[0].actions.get(before).map(|a| a.action.kind);
+        let got = log.turns[0].actions.get(before).map(|a| a.action.kind.clone());
         assert_eq!(got, *want, "{name} {input}");
     }
     let log = lab.log_of("s1");
@@ -347,7 +347,12 @@ fn a_patch_leaves_one_action_for_each_file() {
     let kinds: Vec<_> = log.turns[0]
         .actions
         .iter()
-        .map(|a| (a.action.kind, a.action.file_path.clone().unwrap().into_string()))
+        .map(|a| {
+            (
+                a.action.kind.clone(),
+                a.action.file_path.clone().unwrap().into_string(),
+            )
+        })
         .collect();
     assert_eq!(
         kinds,

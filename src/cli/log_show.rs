@@ -150,7 +150,10 @@ fn one(turn: &TurnView, machine: &Machine, out: &mut Out) {
         let what = format!("{} [{}]{said}", why(failure.code.as_str()), failure.code);
         out.line(Line::from("  ").and(Style::Bad, &what));
     }
-    let origin = word_of(&turn.origin);
+    let origin = match &turn.agent {
+        Some(agent) => format!("{} for {agent}", word_of(&turn.origin)),
+        None => word_of(&turn.origin),
+    };
     let prompt = if turn.query_text.as_str().is_empty() {
         &turn.query_title
     } else {
@@ -160,6 +163,21 @@ fn one(turn: &TurnView, machine: &Machine, out: &mut Out) {
     if let Some(interpretation) = &turn.interpretation {
         part(out, "meant", interpretation.as_str());
     }
+    for (name, list) in [("tags", &turn.tags), ("context", &turn.context_list)] {
+        if !list.is_empty() {
+            let items: Vec<&str> = list.iter().map(|item| item.as_str()).collect();
+            part(out, name, &items.join(", "));
+        }
+    }
+    if !turn.dialog.is_empty() {
+        out.line(Line::of(Style::Faint, "  dialog"));
+    }
+    for item in &turn.dialog {
+        let who = format!("     {} ({}) ", item.role, item.category);
+        let mut lines = item.content.lines();
+        out.line(Line::of(Style::Faint, &who).then(lines.next().unwrap_or_default()));
+        out.block(7, &lines.collect::<Vec<_>>().join("\n"));
+    }
     if !turn.actions.is_empty() {
         out.line(Line::of(Style::Faint, "  actions"));
     }
@@ -168,6 +186,9 @@ fn one(turn: &TurnView, machine: &Machine, out: &mut Out) {
     }
     if let Some(response) = &turn.response {
         part(out, "response", response.as_str());
+    }
+    if let Some(count) = turn.token_count {
+        out.line(Line::of(Style::Faint, &format!("  {count} tokens")));
     }
     if !turn.late.is_empty() {
         out.line(Line::of(Style::Faint, "  late, after its end"));

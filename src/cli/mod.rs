@@ -10,6 +10,7 @@
 //! the matter only exits 1; usage errors exit 2. A closed pipe ends a command in silence.
 
 mod args;
+mod call;
 mod demo;
 mod diff;
 mod doctor;
@@ -27,12 +28,14 @@ mod probe;
 mod probed;
 mod prune;
 mod purge;
+mod repl;
 mod resume;
 mod session_json;
 mod sessions;
 mod show;
 mod span;
 mod state_change;
+mod surroundings;
 mod table;
 mod text;
 mod uninstall;

@@ -118,6 +118,11 @@ impl Out {
         }
     }
 
+    /// Whether nobody reads any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     fn judge(&mut self, result: io::Result<()>) {
         if let Err(e) = result {
             self.closed = true;

@@ -50,6 +50,8 @@ fn turn(context: &Context<'_>, origin: Origin, title: Redacted, text: Redacted) 
         turn: RequestId::turn(event.at, context.state.turns.count + 1),
         host_turn,
         origin,
+        agent: None,
+        began: None,
         title,
         text,
     }

@@ -15,6 +15,7 @@ pub fn of(call: &ToolCall, agent: Option<&crate::event::Agent>) -> Vec<Action> {
         Outcome::Interrupted => (ActionStatus::Interrupted, None, None),
     };
     let action = |kind, description, file_path: Option<&Redacted>, target: Option<&Redacted>| Action {
+        order: None,
         kind,
         description,
         status,

@@ -4,16 +4,16 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
 
 use super::data_dir::DataDir;
 use super::id::{RequestId, SessionId};
 use super::ledger::FILE;
-use super::record::{ActionKind, ActionStatus, Body, Record};
-use super::turns::{End, Status, Turns};
-use super::view::{ActionView, Failure, LateView, SessionView, TurnView};
-use crate::event::Origin;
+use super::record::{ActionKind, ActionStatus, Body, By, Record};
+use super::turns::{End, Mark, Turns};
+use super::view::{Failure, LateView, SessionView, TurnView};
 use crate::redact::Redacted;
 
 impl SessionView {
@@ -87,6 +87,22 @@ impl SessionView {
         }
     }
 
+    /// Takes in what the same writer, who holds the lock, has written or will write behind it.
+    #[cfg(feature = "cli")]
+    pub(super) fn follow(&mut self, bodies: &[Body], by: By, at: DateTime<Utc>) {
+        for body in bodies {
+            self.take(Record {
+                v: super::record::VERSION,
+                id: String::new(),
+                seq: 0,
+                at,
+                by,
+                body: body.clone(),
+            });
+        }
+        self.finish();
+    }
+
     fn take(&mut self, record: Record) {
         let at = record.at;
         self.started = self.started.or(Some(at));
@@ -113,24 +129,48 @@ impl SessionView {
                 self.model = model;
                 self.project_root = project_root;
             }
-            Body::SessionEnd { .. } => self.ended = true,
+            Body::SessionTitle { title } => self.title = title,
+            Body::SessionEnd { .. } => {
+                self.ended = true;
+                // Nobody but its subagent ends a subagent's turn, and that is gone now.
+                for t in self.turns.iter_mut().filter(|t| t.agent.is_some()) {
+                    t.presume("session_ended", at);
+                }
+            }
             Body::TurnBegin {
                 turn,
                 origin,
+                agent,
+                began,
                 title,
                 text,
                 ..
             } => {
                 self.ended = false;
+                self.started = self.started.min(began).or(self.started);
                 if self.turns.iter().all(|t| t.request_id != turn) {
-                    self.turns.push(TurnView::begun(turn, origin, title, text, at));
+                    let at = began.unwrap_or(at);
+                    self.turns.push(TurnView {
+                        agent,
+                        ..TurnView::begun(turn, origin, title, text, at)
+                    });
+                }
+            }
+            Body::TurnUpdate { turn, update } => {
+                if let Some(t) = self.turn(&turn).filter(|t| t.can_end()) {
+                    t.update(*update);
+                }
+            }
+            Body::TurnDialog { turn, items } => {
+                if let Some(t) = self.turn(&turn).filter(|t| t.can_end()) {
+                    t.dialog.extend(items);
                 }
             }
             Body::TurnAction { turn, action } => {
                 self.limit = self
                     .limit
                     .take()
-                    .filter(|_| action.status != ActionStatus::Completed);
+                    .filter(|_| record.by != By::Hook || action.status != ActionStatus::Completed);
                 if let Some(task) = &mut self.task {
                     task.last_action = action.description.clone();
                     task.context_anchor = action
@@ -139,19 +179,15 @@ impl SessionView {
                         .or(action.target.clone())
                         .or(task.context_anchor.take());
                 }
+                let root = self.project_root.clone();
                 if let Some(t) = self.turn(&turn) {
-                    t.actions.push(ActionView {
-                        order: t.actions.len() + 1,
-                        at,
-                        action: *action,
-                    });
+                    t.act(*action, record.by, at, root.as_deref());
                 }
             }
             Body::TurnComplete { turn, response } => {
                 self.limit = None;
                 if let Some(t) = self.turn(&turn).filter(|t| t.can_end()) {
-                    t.response = response.or(t.response.take());
-                    t.failure = None;
+                    t.complete(response, record.by);
                 }
             }
             Body::TurnFail { turn, code, message } => {
@@ -190,7 +226,7 @@ impl SessionView {
         }
         if let Some(mark) = mark {
             self.machine.apply(&mark);
-            if let super::turns::Mark::End { turn, end, at } = mark
+            if let Mark::End { turn, end, at } = mark
                 && let Some(t) = self.turn(&turn)
             {
                 // An inferred end is written when somebody looks; the turn ended with its last sign of life.
@@ -215,15 +251,18 @@ impl SessionView {
         {
             self.title = first.query_title.clone();
         }
-        let files: BTreeSet<&str> = self
+        // A model names files below the project, hosts by their whole path.
+        let root = Path::new(self.project_root.as_deref().unwrap_or_default());
+        let files: BTreeSet<PathBuf> = self
             .turns
             .iter()
             .flat_map(|t| &t.actions)
-            .filter(|a| is_file_change(a.action.kind) && a.action.status == ActionStatus::Completed)
-            .filter_map(|a| a.action.file_path.as_ref().map(Redacted::as_str))
+            .filter(|a| is_file_change(&a.action.kind) && a.action.status == ActionStatus::Completed)
+            .filter_map(|a| a.action.file_path.as_ref())
+            .map(|path| root.join(path.as_str()).components().collect())
             .collect();
         self.files_modified_count = files.len();
-        let last = self.turns.last();
+        let last = self.last_root();
         let last_failed = last.is_some_and(|t| t.status == "failed");
         // Nobody says that a session ended whose host vanished; a later turn takes it up again.
         let gone = last
@@ -242,11 +281,16 @@ impl SessionView {
         };
     }
 
+    /// The last turn that is no subagent's own.
+    fn last_root(&self) -> Option<&TurnView> {
+        self.turns.iter().rev().find(|t| t.agent.is_none())
+    }
+
     /// The files that the last turn changed, in order, at most ten.
     #[must_use]
     pub fn last_files(&self) -> Vec<Redacted> {
         let mut files: Vec<Redacted> = Vec::new();
-        let changed = self.turns.last().into_iter().flat_map(|t| &t.actions);
+        let changed = self.last_root().into_iter().flat_map(|t| &t.actions);
         for action in changed.filter(|a| matches!(a.action.kind, ActionKind::Edit | ActionKind::Create)) {
             if let Some(path) = &action.action.file_path
                 && !files.contains(path)
@@ -259,55 +303,7 @@ impl SessionView {
     }
 }
 
-impl TurnView {
-    fn begun(id: RequestId, origin: Origin, title: Redacted, text: Redacted, at: DateTime<Utc>) -> Self {
-        Self {
-            request_id: id,
-            aliases: Vec::new(),
-            origin,
-            query_title: title,
-            query_text: text,
-            response: None,
-            interpretation: None,
-            status: Status::InProgress.word(),
-            presumed: false,
-            started_at: at,
-            completed_at: None,
-            token_count: None,
-            tags: Vec::new(),
-            context_list: Vec::new(),
-            dialog: Vec::new(),
-            actions: Vec::new(),
-            late: Vec::new(),
-            failure: None,
-        }
-    }
-
-    fn status(&self) -> Status {
-        match self.status {
-            "in_progress" => Status::InProgress,
-            "completed" => Status::Completed,
-            _ => Status::Failed {
-                code: Redacted::default(),
-                presumed: self.presumed,
-            },
-        }
-    }
-
-    fn can_end(&self) -> bool {
-        self.status() == Status::InProgress || self.presumed
-    }
-
-    fn end(&mut self, end: &super::turns::End, at: DateTime<Utc>) {
-        if let Some(status) = self.status().after(end) {
-            self.status = status.word();
-            self.presumed = status.is_presumed();
-            self.completed_at = Some(at);
-        }
-    }
-}
-
-fn is_file_change(kind: ActionKind) -> bool {
+fn is_file_change(kind: &ActionKind) -> bool {
     matches!(kind, ActionKind::Edit | ActionKind::Create | ActionKind::Delete)
 }
 
@@ -326,8 +322,11 @@ fn is_known_kind(kind: &str) -> bool {
     matches!(
         kind,
         "session.open"
+            | "session.title"
             | "session.end"
             | "turn.begin"
+            | "turn.update"
+            | "turn.dialog"
             | "turn.action"
             | "turn.complete"
             | "turn.fail"

@@ -10,6 +10,12 @@ use sha2::{Digest, Sha256};
 use crate::clock;
 use crate::host::Host;
 
+/// The form of session ids as it is told; the digits are a real date and time besides.
+#[cfg(feature = "cli")]
+pub const SESSION_REGEX: &str = r"^[A-Z][A-Za-z0-9]*-\d{8}T\d{6}Z-[a-z0-9]+(?:-[a-z0-9]+)*$";
+/// The form of request ids as it is told; the digits are a real date and time besides.
+#[cfg(feature = "cli")]
+pub const REQUEST_REGEX: &str = r"^req-\d{8}T\d{6}Z-[a-z0-9]+(?:-[a-z0-9]+)*$";
 /// `^[A-Z][A-Za-z0-9]*-\d{8}T\d{6}Z-[a-z0-9]+(?:-[a-z0-9]+)*$`, digits a real date and time.
 pub const SESSION_FORMAT: &str = "<Agent>-<yyyyMMddTHHmmssZ>-<suffix>";
 /// `^req-\d{8}T\d{6}Z-[a-z0-9]+(?:-[a-z0-9]+)*$`, digits a real date and time.

@@ -80,6 +80,12 @@ pub enum Body {
         /// The host's word for why.
         reason: Redacted,
     },
+    /// The session has another title.
+    #[serde(rename = "session.title")]
+    SessionTitle {
+        /// The title.
+        title: Redacted,
+    },
     /// A turn began.
     #[serde(rename = "turn.begin")]
     TurnBegin {
@@ -90,10 +96,32 @@ pub enum Body {
         host_turn: Option<Redacted>,
         /// Who began it.
         origin: Origin,
+        /// The subagent whose own turn it is; none for the root's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<Redacted>,
+        /// When it began, where that is not when this was written.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        began: Option<DateTime<Utc>>,
         /// The prompt's first line, at most 80 characters.
         title: Redacted,
         /// The prompt.
         text: Redacted,
+    },
+    /// A model says more of a turn.
+    #[serde(rename = "turn.update")]
+    TurnUpdate {
+        /// The turn.
+        turn: RequestId,
+        /// What it says.
+        update: Box<Update>,
+    },
+    /// A model writes down what it thinks, calls, observes, decides.
+    #[serde(rename = "turn.dialog")]
+    TurnDialog {
+        /// The turn.
+        turn: RequestId,
+        /// What was written down.
+        items: Vec<DialogItem>,
     },
     /// Something was done in a turn.
     #[serde(rename = "turn.action")]
@@ -174,16 +202,63 @@ pub enum Body {
     },
 }
 
+/// What a model says of a turn; what is absent or empty stays as it was.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Update {
+    /// A further request id for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<RequestId>,
+    /// Its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_title: Option<Redacted>,
+    /// The prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_text: Option<Redacted>,
+    /// The answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<Redacted>,
+    /// What the model took the prompt to mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interpretation: Option<Redacted>,
+    /// Tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_count: Option<u64>,
+    /// Further tags.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<Redacted>,
+    /// Further files that are its context.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub context_list: Vec<Redacted>,
+}
+
+/// Something that a model wrote down while it worked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DialogItem {
+    /// When, if it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<DateTime<Utc>>,
+    /// `model`, `tool`, `system` or `user`.
+    pub role: Redacted,
+    /// The text.
+    pub content: Redacted,
+    /// `reasoning`, `tool_call`, `tool_result`, `observation` or `decision`.
+    pub category: Redacted,
+}
+
 /// Something done in a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Action {
-    /// `edit`, `create`, `delete`, `command`, `commit`, `web_reference`, `tool`.
+    /// Its place among a model's own actions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<u32>,
+    /// `edit`, `create`, `delete`, `command`, `commit`, `web_reference`, `tool`, or a model's own word.
     #[serde(rename = "type")]
     pub kind: ActionKind,
     /// A short sentence.
     pub description: Redacted,
-    /// `completed` or `failed`.
+    /// `completed`, `failed`, `interrupted` or `in_progress`.
     pub status: ActionStatus,
     /// The file, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -209,7 +284,7 @@ pub struct Action {
 }
 
 /// The kind of an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionKind {
     /// A file was changed.
@@ -226,6 +301,9 @@ pub enum ActionKind {
     WebReference,
     /// Another tool, recorded because it failed.
     Tool,
+    /// A model's own word: `design_decision`, `pr_comment`, `dependency_add`, …
+    #[serde(untagged)]
+    Other(Redacted),
 }
 
 /// How an action ended.
@@ -238,10 +316,12 @@ pub enum ActionStatus {
     Failed,
     /// Interrupted by the user.
     Interrupted,
+    /// A model is at it.
+    InProgress,
 }
 
 impl Body {
-    /// What it means for the turns.
+    /// What it means for the turns. A subagent's own turn is none of theirs: no event of a host belongs to it.
     #[must_use]
     pub fn mark(&self, at: DateTime<Utc>) -> Option<Mark> {
         let end = |turn: &RequestId, end| {
@@ -256,6 +336,8 @@ impl Body {
                 turn,
                 host_turn,
                 origin,
+                agent: None,
+                began,
                 text,
                 ..
             } => Some(Mark::Begin {
@@ -264,7 +346,7 @@ impl Body {
                     host_turns: host_turn.iter().cloned().collect(),
                     origin: *origin,
                     status: Status::InProgress,
-                    started_at: at,
+                    started_at: began.unwrap_or(at),
                     ended_at: None,
                     prompt: (!text.as_str().is_empty()).then(|| prompt_hash(text.as_str())),
                 },

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::id::{RequestId, SessionId};
-use super::record::Action;
+use super::record::{Action, DialogItem};
 use super::turns::Turns;
 use crate::event::Origin;
 use crate::host::Host;
@@ -82,6 +82,9 @@ pub struct TurnView {
     pub aliases: Vec<RequestId>,
     /// `user`, `host` or `model`.
     pub origin: Origin,
+    /// The subagent whose own turn it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Redacted>,
     /// The prompt's first line.
     pub query_title: Redacted,
     /// The prompt.
@@ -105,26 +108,38 @@ pub struct TurnView {
     /// Files that the model named as context.
     pub context_list: Vec<Redacted>,
     /// What the model wrote down while it worked.
-    pub dialog: Vec<serde_json::Value>,
+    pub dialog: Vec<DialogItem>,
     /// What was done, in order.
     pub actions: Vec<ActionView>,
     /// What came after its end.
     pub late: Vec<LateView>,
     /// Why it failed.
     pub failure: Option<Failure>,
+    /// The answer as its end said it, to know the same end again.
+    #[serde(skip)]
+    pub end_response: Option<Redacted>,
+    /// The answer is a model's own: no hook replaces it.
+    #[serde(skip)]
+    pub(super) answered: bool,
 }
 
 /// An action with its place in the turn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionView {
-    /// Its place, from 1.
+    /// The place that the model gave it; else its place in the turn, from 1.
     pub order: usize,
     /// When.
     pub at: DateTime<Utc>,
     /// What.
     #[serde(flatten)]
     pub action: Action,
+    /// A hook recorded it.
+    #[serde(skip)]
+    pub hooked: bool,
+    /// A model told it.
+    #[serde(skip)]
+    pub told: bool,
 }
 
 /// Something that came after its turn's end.
