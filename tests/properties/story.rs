@@ -103,6 +103,7 @@ impl Machine {
     pub fn new(host: Host) -> Self {
         let lab = Lab::new();
         let config = Config {
+            home: None,
             hook_root: Ok(lab.hooks_dir()),
             data_dir: Ok(lab.data_dir()),
             resume: Resume::Always,
