@@ -5,6 +5,7 @@
 //! stdout stands nothing or exactly one JSON document and a newline.
 
 pub mod payload;
+mod signals;
 mod stdin;
 
 use std::io::Write;
@@ -56,6 +57,7 @@ impl Arguments {
 
 /// Runs one hook process; does not return.
 pub fn run(hook: Hook) -> ! {
+    signals::hold();
     let watch = Stopwatch::start();
     std::panic::set_hook(Box::new(move |info| {
         // No unwinding, no message, and 0: the neutral answer.
