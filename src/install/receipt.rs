@@ -71,8 +71,36 @@ pub(super) struct ToKeep<'a> {
 /// The receipt of a host, if there is one that can be read.
 #[must_use]
 pub fn load(place: &Place, host: Host) -> Option<Receipt> {
-    let dir = Dir::open(&folder(place, host)).ok()?;
-    serde_json::from_slice(&dir.read(RECEIPT, MAX).ok()??).ok()
+    read(place, host).ok().flatten()
+}
+
+/// The receipt of a host, if there is one that can be understood.
+///
+/// # Errors
+/// It is there and cannot be read: nobody may go on as if there were none, for it knows the user's own text.
+fn read(place: &Place, host: Host) -> Result<Option<Receipt>, InstallError> {
+    let read = || -> io::Result<Option<Receipt>> {
+        let Some(dir) = open(place, host)? else {
+            return Ok(None);
+        };
+        let bytes = dir.read(RECEIPT, MAX)?;
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    };
+    read().map_err(|error| unread(place, host, error))
+}
+
+fn open(place: &Place, host: Host) -> io::Result<Option<Dir>> {
+    match Dir::open(&folder(place, host)) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+fn unread(place: &Place, host: Host, error: io::Error) -> InstallError {
+    InstallError::Read {
+        path: folder(place, host).join(RECEIPT),
+        error,
+    }
 }
 
 /// Where the receipt of a host and its backups stand.
@@ -82,17 +110,35 @@ pub(super) fn folder(place: &Place, host: Host) -> PathBuf {
 }
 
 /// What a file said without us: `None`, nothing is known; `Some(None)`, there was no such file.
-#[must_use]
-pub(super) fn before(place: &Place, host: Host, path: &Path) -> Option<Option<Vec<u8>>> {
-    let noted = load(place, host)?.files.into_iter().find(|f| f.path == path)?;
-    let Some(name) = noted.before else {
-        return Some(None);
+///
+/// # Errors
+/// What is kept of it cannot be read.
+pub(super) fn before(
+    place: &Place,
+    host: Host,
+    path: &Path,
+) -> Result<Option<Option<Vec<u8>>>, InstallError> {
+    let files = read(place, host)?
+        .map(|receipt| receipt.files)
+        .unwrap_or_default();
+    let Some(noted) = files.into_iter().find(|f| f.path == path) else {
+        return Ok(None);
     };
-    let dir = Dir::open(&folder(place, host)).ok()?.sub(BEFORE).ok()??;
-    dir.read(&name, MAX).ok()?.map(Some)
+    let Some(name) = noted.before else {
+        return Ok(Some(None));
+    };
+    let read = || -> io::Result<Option<Vec<u8>>> {
+        let Some(dir) = open(place, host)? else {
+            return Ok(None);
+        };
+        dir.sub(BEFORE)?.map_or(Ok(None), |dir| dir.read(&name, MAX))
+    };
+    let kept = read().map_err(|error| unread(place, host, error))?;
+    Ok(kept.map(Some))
 }
 
-/// Writes the receipt, the backups first.
+/// Writes the receipt and the backups, before anything else is touched. The receipt goes first: it names the
+/// backups that a removal has to take away again.
 ///
 /// # Errors
 /// It cannot be written.
@@ -105,33 +151,43 @@ pub(super) fn save(
     let path = folder(place, host);
     let write = || -> io::Result<()> {
         let dir = Dir::open_or_make(&path)?;
-        let mut noted = Vec::new();
-        for file in files {
-            let name = file.path.file_name().and_then(|n| n.to_str()).unwrap_or("file");
-            for (folder, bytes) in [(BEFORE, file.before), (FOUND, file.found)] {
-                if let Some(bytes) = bytes {
-                    let sub = dir.sub_or_make(folder)?;
-                    sub.replace(name, &format!("{name}.new"), bytes, Durability::Power)?;
-                }
-            }
-            noted.push(Noted {
-                path: file.path.to_owned(),
-                before: file.before.map(|_| name.to_owned()),
-            });
-        }
+        let noted = files.iter().map(|file| Noted {
+            path: file.path.to_owned(),
+            before: file.before.map(|_| name_of(file.path).to_owned()),
+        });
         let receipt = Receipt {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             at: clock::now(),
             means,
-            files: noted,
+            files: noted.collect(),
         };
         let text = serde_json::to_vec_pretty(&receipt)?;
-        dir.replace(RECEIPT, "receipt.json.new", &text, Durability::Power)
+        dir.replace(RECEIPT, &temporary(RECEIPT), &text, Durability::Power)?;
+        for file in files {
+            let name = name_of(file.path);
+            for (folder, bytes) in [(BEFORE, file.before), (FOUND, file.found)] {
+                if let Some(bytes) = bytes {
+                    let sub = dir.sub_or_make(folder)?;
+                    sub.replace(name, &temporary(name), bytes, Durability::Power)?;
+                }
+            }
+        }
+        Ok(())
     };
     write().map_err(|error| InstallError::Write {
         path: path.clone(),
         error,
     })
+}
+
+/// Under which name the text of a file is kept.
+fn name_of(path: &Path) -> &str {
+    path.file_name().and_then(|n| n.to_str()).unwrap_or("file")
+}
+
+/// The one temporary of a file in here.
+fn temporary(name: &str) -> String {
+    format!("{name}.new")
 }
 
 /// Removes it with the texts that it keeps. A backup stays where the file did not come back as it was found.
@@ -140,12 +196,19 @@ pub(super) fn save(
 /// It cannot be removed.
 pub(super) fn remove(place: &Place, host: Host) -> Result<(), InstallError> {
     let path = folder(place, host);
-    let Ok(dir) = Dir::open(&path) else { return Ok(()) };
+    let files = read(place, host)?.map(|receipt| receipt.files);
     let clear = || -> io::Result<()> {
-        let noted = load(place, host).map(|r| r.files).unwrap_or_default();
-        dir.remove(RECEIPT)?;
+        let Some(dir) = open(place, host)? else {
+            return Ok(());
+        };
+        let noted = files.unwrap_or_default();
         for file in &noted {
-            let name = file.path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+            let name = name_of(&file.path);
+            for folder in [BEFORE, FOUND] {
+                if let Some(sub) = dir.sub(folder)? {
+                    sub.remove(&temporary(name))?;
+                }
+            }
             let found = std::fs::read(path.join(FOUND).join(name)).ok();
             if found == std::fs::read(&file.path).ok()
                 && let Some(found) = dir.sub(FOUND)?
@@ -156,6 +219,9 @@ pub(super) fn remove(place: &Place, host: Host) -> Result<(), InstallError> {
                 before.remove(name)?;
             }
         }
+        // It goes last: by it a run that was killed is gone on with.
+        dir.remove(&temporary(RECEIPT))?;
+        dir.remove(RECEIPT)?;
         // Those that are empty now.
         for name in [BEFORE, FOUND] {
             drop(dir.remove_sub(name));
