@@ -22,11 +22,13 @@ use super::user_file::UserFile;
 /// # Errors
 /// The first step that failed; what was done before it stays, and the next run goes on from there.
 pub fn apply(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
-    if plan.is_done() {
-        return Ok(());
+    for edit in &plan.edits {
+        edit.file.clear_left_behind();
     }
     match plan.goal {
+        Goal::Installed if plan.is_done() => Ok(()),
         Goal::Installed => install(plan, place),
+        // A run that was killed may have left nothing but its receipt.
         Goal::Removed => remove(plan, place),
     }
 }
@@ -90,7 +92,7 @@ fn remove(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
         let mut now = edit.file.read_again()?;
         let base = edit
             .form
-            .base(&now, receipt::before(place, host, &now.path), place)?;
+            .base(&now, receipt::before(place, host, &now.path)?, place)?;
         write(&mut now, base.as_deref())?;
         edit.file = now;
     }

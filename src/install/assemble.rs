@@ -112,6 +112,8 @@ pub(super) fn remove(root: &Path, parts: &[Part]) -> Result<(), InstallError> {
         let (folder, name) = part.path.split_once('/').unwrap_or(("", part.path));
         if let Some(sub) = dir.sub(folder).map_err(failed)? {
             sub.remove(name).map_err(failed)?;
+            // Of a run that was killed.
+            sub.remove(&format!("{name}.new")).map_err(failed)?;
         }
         // What else is in there is not ours, and then it stays.
         drop(dir.remove_sub(folder));

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use super::error::InstallError;
 use super::place::{Place, is_executable};
-use crate::files::{Dir, Durability};
+use crate::files::{self, Dir, Durability};
 use crate::hook::Hook;
 
 const COMMAND: &str = "bookend";
 const MODE: u32 = 0o755;
+/// How the temporary of the link begins; the number of its process follows.
+const NEW_LINK: &str = ".bookend-";
 
 /// What has to be placed.
 #[derive(Debug, Clone)]
@@ -110,6 +112,11 @@ pub fn remove_executables(place: &Place) -> Result<Vec<PathBuf>, InstallError> {
         let path = path.to_owned();
         move |error: io::Error| InstallError::Write { path, error }
     };
+    if let Some(dir) = place.link().as_deref().and_then(Path::parent)
+        && let Ok(dir) = dir.canonicalize().and_then(|dir| Dir::open(&dir))
+    {
+        files::remove_left_behind(&dir, NEW_LINK);
+    }
     if let Some(link) = place.link()
         && std::fs::read_link(&link).is_ok_and(|to| to == bin.join(COMMAND))
     {
@@ -121,6 +128,8 @@ pub fn remove_executables(place: &Place) -> Result<Vec<PathBuf>, InstallError> {
             if dir.remove(name).map_err(failed(&bin.join(name)))? {
                 gone.push(bin.join(name));
             }
+            // Of a run that was killed.
+            drop(dir.remove(&format!("{name}.new")));
         }
         // What else is in there is not ours, and then it stays.
         drop(Dir::open(&place.data).and_then(|data| data.remove_sub("bin")));
@@ -160,9 +169,10 @@ fn is_command(path: &Path) -> bool {
 
 fn make_link(link: &Path, to: &Path) -> io::Result<()> {
     if let Some(dir) = link.parent() {
-        Dir::open_or_make(&dir.canonicalize().unwrap_or_else(|_| dir.to_owned()))?;
+        let dir = Dir::open_or_make(&dir.canonicalize().unwrap_or_else(|_| dir.to_owned()))?;
+        files::remove_left_behind(&dir, NEW_LINK);
     }
-    let temp = link.with_file_name(format!(".bookend-{}", std::process::id()));
+    let temp = link.with_file_name(format!("{NEW_LINK}{}", std::process::id()));
     symlink(to, &temp)?;
     std::fs::rename(&temp, link).inspect_err(|_| drop(std::fs::remove_file(&temp)))
 }

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::error::InstallError;
-use crate::files::{Dir, Durability};
+use crate::files::{self, Dir, Durability};
 
 /// Larger settings are none.
 const MAX: u64 = 16 * 1024 * 1024;
@@ -99,8 +99,17 @@ impl UserFile {
 
     fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         let (dir, name) = self.place()?;
-        let temp = format!(".{name}.bookend-{}", std::process::id());
+        let temp = format!("{}{}", temporaries(&name), std::process::id());
         dir.replace_as(&name, &temp, bytes, self.mode, Durability::Power)
+    }
+
+    /// Removes what killed runs left beside it.
+    pub fn clear_left_behind(&self) {
+        if self.target.parent().is_some_and(Path::is_dir)
+            && let Ok((dir, name)) = self.place()
+        {
+            files::remove_left_behind(&dir, &temporaries(&name));
+        }
     }
 
     /// Removes it; a link stays.
@@ -141,6 +150,11 @@ impl UserFile {
         }
         Ok(now)
     }
+}
+
+/// How the temporaries of a file begin; the number of their process follows.
+fn temporaries(name: &str) -> String {
+    format!(".{name}.bookend-")
 }
 
 #[cfg(test)]
