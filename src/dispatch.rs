@@ -190,6 +190,10 @@ pub fn prune(
         let hurries = options.limit.is_some();
         let mut before_it_goes = |session: &mut Session| -> Result<bool, String> {
             let watch = if hurries { watch } else { Stopwatch::start() };
+            if let (None, Some(why)) = (&stores.data, &stores.no_data_now) {
+                // What it was doing could not be settled.
+                return Err(why.clone());
+            }
             if !fold_pending(session, stores, config, watch) {
                 return Err("events are pending that cannot be written now".to_owned());
             }

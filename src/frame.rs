@@ -5,6 +5,7 @@
 //! stdout stands nothing or exactly one JSON document and a newline.
 
 pub mod payload;
+mod signals;
 mod stdin;
 
 use std::io::Write;
@@ -57,6 +58,7 @@ impl Arguments {
 /// Runs one hook process; does not return. A lone `--version` is answered for `bookend doctor`, which looks whether
 /// the hooks are of its own version.
 pub fn run(hook: Hook) -> ! {
+    signals::hold();
     let watch = Stopwatch::start();
     if std::env::args().nth(1).as_deref() == Some("--version") {
         let version = format!("{} {}\n", hook.name(), env!("CARGO_PKG_VERSION"));

@@ -29,7 +29,8 @@ pub(super) struct Machine {
     pub(super) roots: Vec<HookRoot>,
     /// Now.
     pub(super) now: DateTime<Utc>,
-    unusable: Option<String>,
+    /// Why the durable store, which is there, cannot be used now.
+    pub(super) unusable: Option<String>,
     /// What is left out, or will be soon, as sentences.
     warnings: Vec<String>,
 }
@@ -137,8 +138,12 @@ impl Machine {
 }
 
 impl Machine {
-    /// The events whose hooks could not get the lock. Who holds it now folds them in itself.
+    /// The events whose hooks could not get the lock. Who holds it now folds them in itself. Where the data
+    /// directory cannot be used now, they wait: their actions would be in no log.
     fn fold_pending(&mut self, out: &mut Out) {
+        if self.unusable.is_some() {
+            return;
+        }
         let roots = std::mem::take(&mut self.roots);
         let mut stores = Stores::of(self.data.take(), None, "bookend");
         for root in roots {

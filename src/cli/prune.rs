@@ -91,6 +91,7 @@ impl Prune {
         };
         let roots = std::mem::take(&mut machine.roots);
         let mut stores = Stores::of(machine.data.take(), None, "prune");
+        stores.no_data_now.clone_from(&machine.unusable);
         for root in roots {
             let path = root.path().to_string_lossy().into_owned();
             stores.root = Some(root);

@@ -23,6 +23,8 @@ use crate::reply::{Reply, Verdict};
 /// A turn that begins behind a journal tail longer than this, in bytes, begins with a checkpoint: all its
 /// hooks would read that tail.
 const TURN_TAIL: u64 = 4 * 1024;
+/// How much of the log a state that is begun again looks through for the event at hand, in bytes.
+const RECENT: u64 = 64 * 1024;
 
 /// An event that was not taken in now, and why: somebody holds the log, there is no space, the journal
 /// cannot be written. It is kept and tried again; what is in the log by then is not written twice.
@@ -181,6 +183,12 @@ fn write(
             let tail = ledger.since(end.end).unwrap_or_default();
             let logged;
             (written.caught, logged) = catch_up(&tail, session, event, config, found, &mut written.draft);
+            if !logged {
+                // Of a state that was begun again from the log, the log alone knows what had come.
+                let from = end.end.saturating_sub(RECENT);
+                let come = found.reborn.then(|| ledger.since(from).unwrap_or_default());
+                forget_known_calls(come.as_deref().unwrap_or(&tail), &mut written.draft);
+            }
             let place = Place {
                 data,
                 event,
@@ -243,6 +251,22 @@ fn catch_up(
         }
     }
     (caught, false)
+}
+
+/// An event may be sent a second time, by a second registration or because nobody answered the first, whose hook
+/// was killed before its journal entry: it has another time then, and the same tool call.
+fn forget_known_calls(come: &[Record], draft: &mut Draft) {
+    let known = |body: &Body| {
+        come.iter()
+            .any(|r| r.by == By::Hook && is_same_call(&r.body, body))
+    };
+    draft.records.retain(|body| !known(body));
+}
+
+/// Whether both tell of the same tool call, wherever it was put.
+fn is_same_call(a: &Body, b: &Body) -> bool {
+    a.action()
+        .is_some_and(|action| action.call.is_some() && Some(action) == b.action())
 }
 
 /// Where an event is recorded.

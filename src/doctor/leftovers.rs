@@ -13,7 +13,7 @@ use crate::clock;
 /// Younger ones may belong to a hook that runs.
 const OLD: Duration = Duration::from_secs(60 * 60);
 /// Where temporaries are made, and how deep.
-const PLACES: &[(&str, usize)] = &[("open", 1), ("by-host", 2)];
+const PLACES: &[(&str, usize)] = &[("open", 1), ("by-host", 2), ("probed", 1)];
 
 /// The leftovers below a data directory; no link is followed.
 pub(crate) fn find(data: &Path, now: DateTime<Utc>) -> Vec<PathBuf> {

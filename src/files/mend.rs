@@ -1,9 +1,11 @@
-//! What `doctor --fix` does to single files: only to what is ours, only if it is still what was looked at.
+//! What is mended of single files: only what is ours, only if it is still what was looked at.
 
 use std::io;
 use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 use super::Dir;
 
@@ -50,6 +52,18 @@ pub fn remove_own(path: &Path) -> io::Result<bool> {
     dir.remove(name)
 }
 
+/// Removes what killed processes left of a file that was to get another name: names that are `prefix` and the
+/// number of a process which is no more. What cannot be removed stays: it is in nobody's way.
+pub fn remove_left_behind(dir: &Dir, prefix: &str) {
+    for entry in dir.entries().unwrap_or_default() {
+        let number = entry.name.strip_prefix(prefix).and_then(|n| n.parse().ok());
+        let process = number.and_then(Pid::from_raw);
+        if process.is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH)) {
+            drop(dir.remove(&entry.name));
+        }
+    }
+}
+
 fn changed(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why.to_owned())
 }
@@ -84,6 +98,26 @@ mod tests {
         std::fs::remove_file(dir.path().join("second")).unwrap();
         change_mode(&file, 0o644, 0o600).unwrap();
         assert_eq!(mode(&file), 0o600);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_a_living_one_makes_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut dead = std::process::Command::new("true").spawn().unwrap();
+        let id = dead.id();
+        dead.wait().unwrap();
+        let (own, left) = (
+            format!(".x.bookend-{}", std::process::id()),
+            format!(".x.bookend-{id}"),
+        );
+        let held = Dir::open(dir.path()).unwrap();
+        for name in [&own, &left, ".x.bookend-", ".x.bookend-abc", ".y.bookend-99"] {
+            held.create_new(name, b"").unwrap();
+        }
+        remove_left_behind(&held, ".x.bookend-");
+        let mut names: Vec<_> = held.entries().unwrap().into_iter().map(|e| e.name).collect();
+        names.sort();
+        assert_eq!(names, [".x.bookend-", &own, ".x.bookend-abc", ".y.bookend-99"]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use rustix::io::Errno;
 pub use append::{Tail, append, tail};
 pub use dir::{Access, Dir, Durability, Entry, Unsafe};
 pub use lock::{Busy, acquire};
-pub use mend::{change_mode, remove_own};
+pub use mend::{change_mode, remove_left_behind, remove_own};
 
 /// Whether what went wrong may pass by itself: no space, no descriptor, a disk's fault. What is refused for
 /// good (another owner, a link, a read-only disk) never does.

@@ -92,7 +92,7 @@ fn remove(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
         let mut now = edit.file.read_again()?;
         let base = edit
             .form
-            .base(&now, receipt::before(place, host, &now.path), place)?;
+            .base(&now, receipt::before(place, host, &now.path)?, place)?;
         write(&mut now, base.as_deref())?;
         edit.file = now;
     }

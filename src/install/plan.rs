@@ -172,7 +172,7 @@ pub fn plan_unplaced(place: &Place, host: Host, goal: Goal) -> Result<Plan, Inst
     let mut edits = Vec::new();
     for (path, form) in (installer.files)(&survey.found) {
         let file = UserFile::read(&path)?;
-        let base = form.base(&file, receipt::before(place, host, &path), place)?;
+        let base = form.base(&file, receipt::before(place, host, &path)?, place)?;
         let after = match goal {
             Goal::Removed => base.clone(),
             Goal::Installed => wanted(&file, base.as_deref(), form, means, place, host)?,

@@ -73,8 +73,33 @@ pub(super) struct ToKeep<'a> {
 /// The receipt of a host, if there is one that can be read.
 #[must_use]
 pub fn load(place: &Place, host: Host) -> Option<Receipt> {
-    let dir = Dir::open(&folder(place, host)).ok()?;
-    serde_json::from_slice(&dir.read(RECEIPT, MAX).ok()??).ok()
+    read(place, host).ok().flatten()
+}
+
+/// The receipt of a host. One that cannot be read now is an error, not a missing one: without it a removal
+/// would not give back what stood there before.
+fn read(place: &Place, host: Host) -> Result<Option<Receipt>, InstallError> {
+    let bytes = kept(place, host, None, RECEIPT)?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+/// A file that is kept of a host, in one of its folders.
+fn kept(place: &Place, host: Host, below: Option<&str>, name: &str) -> Result<Option<Vec<u8>>, InstallError> {
+    let path = folder(place, host);
+    let read = || -> io::Result<Option<Vec<u8>>> {
+        let dir = match Dir::open(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other?,
+        };
+        match below {
+            None => dir.read(name, MAX),
+            Some(below) => dir.sub(below)?.map_or(Ok(None), |dir| dir.read(name, MAX)),
+        }
+    };
+    read().map_err(|error| InstallError::Read {
+        path: path.join(below.unwrap_or_default()).join(name),
+        error,
+    })
 }
 
 /// Where the receipt of a host and its backups stand.
@@ -84,14 +109,22 @@ pub(super) fn folder(place: &Place, host: Host) -> PathBuf {
 }
 
 /// What a file said without us: `None`, nothing is known; `Some(None)`, there was no such file.
-#[must_use]
-pub(super) fn before(place: &Place, host: Host, path: &Path) -> Option<Option<Vec<u8>>> {
-    let noted = load(place, host)?.files.into_iter().find(|f| f.path == path)?;
-    let Some(name) = noted.before else {
-        return Some(None);
-    };
-    let dir = Dir::open(&folder(place, host)).ok()?.sub(BEFORE).ok()??;
-    dir.read(&name, MAX).ok()?.map(Some)
+///
+/// # Errors
+/// What is kept cannot be read now.
+pub(super) fn before(
+    place: &Place,
+    host: Host,
+    path: &Path,
+) -> Result<Option<Option<Vec<u8>>>, InstallError> {
+    let files = read(place, host)?
+        .map(|receipt| receipt.files)
+        .unwrap_or_default();
+    match files.into_iter().find(|f| f.path == path).map(|f| f.before) {
+        None => Ok(None),
+        Some(None) => Ok(Some(None)),
+        Some(Some(name)) => Ok(kept(place, host, Some(BEFORE), &name)?.map(Some)),
+    }
 }
 
 /// Writes the receipt, the backups first.

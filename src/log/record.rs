@@ -358,6 +358,18 @@ impl Body {
         }
     }
 
+    /// What was done, if it tells of that.
+    #[must_use]
+    pub fn action(&self) -> Option<&Action> {
+        match self {
+            Self::TurnAction { action, .. }
+            | Self::Late {
+                action: Some(action), ..
+            } => Some(action),
+            _ => None,
+        }
+    }
+
     /// Whether it is an end that must outlive a power cut.
     #[must_use]
     pub fn is_final(&self) -> bool {
