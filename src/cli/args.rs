@@ -39,6 +39,7 @@ Examples:
   bookend show 3f2a                a session by the first characters of its id
   bookend events --follow          which hooks fire, as they fire
   bookend resume                   what the next session here would be told
+  bookend todos                    what is still to be done here
   bookend log show                 the newest session of this project, turn by turn
   bookend log sessions --json | jq '.sessions[].title'
   bookend prune --dry-run          what a prune would remove
@@ -71,6 +72,8 @@ pub(super) enum Verb {
     Events(Events),
     /// What the next session start in this project would say, and why
     Resume(Resume),
+    /// The todos of this project, and whose they are
+    Todos(Todos),
     /// Prove that the hooks fire: your own hosts, a stub model, no account, no network
     Probe(ProbeRun),
     /// Remove live state that nothing touched for two hours
@@ -232,6 +235,21 @@ pub(super) struct Resume {
     pub(super) json: bool,
 }
 
+/// `todos`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The list of the newest live session of this project that has something open; else the newest list with something open \
+that a session of this project left in the log and that no other one took over; else one in which all is done.
+
+--json: {project, source {host, session, logSession, live} (null: there is no list), flow, lastSyncedAt, items[] \
+{content, status, priority, flow, refId, hostId}}; status: pending, in_progress, completed or cancelled; priority: \
+high, medium or low; hostId (the host's own id of it) only where a host has one.")]
+pub(super) struct Todos {
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
 /// `probe`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -311,7 +329,7 @@ pub(super) struct LogSessions {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 --json: agent, sessionId, host, hostSession, title, model, projectRoot, started, lastUpdated, status, turnCount, \
-filesModifiedCount, turns[], notes[]; a turn: requestId, aliases, origin, queryTitle, queryText, response, \
+filesModifiedCount, turns[], notes[], todos {flow, lastSyncedAt, items[]} (the last list; null: none); a turn: requestId, aliases, origin, queryTitle, queryText, response, \
 interpretation, status, presumed, startedAt, completedAt, tokenCount, tags, contextList, dialog[], actions[], late[], \
 failure {code, message}.")]
 pub(super) struct LogShow {
@@ -424,6 +442,7 @@ impl Run for Verb {
             Self::Show(v) => v.run(machine, out),
             Self::Events(v) => v.run(machine, out),
             Self::Resume(v) => v.run(machine, out),
+            Self::Todos(v) => v.run(machine, out),
             Self::Probe(v) => v.run(machine, out),
             Self::Prune(v) => v.run(machine, out),
             Self::Log(Log::Sessions(v)) => v.run(machine, out),

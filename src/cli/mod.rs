@@ -35,6 +35,7 @@ mod span;
 mod state_change;
 mod table;
 mod text;
+mod todos;
 mod uninstall;
 mod values;
 

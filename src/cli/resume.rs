@@ -8,10 +8,9 @@ use super::machine::Machine;
 use super::out::Out;
 use super::span::{Line, Style};
 use super::table::{Table, cell, styled};
-use super::{Failed, Run, text};
+use super::{Failed, Run, text, todos};
 use crate::config;
 use crate::dispatch::offer::{self, Question, Skip, Weighed};
-use crate::dispatch::project_of;
 use crate::event::{Event, Kind, Source};
 use crate::handlers::{self, Context, Offer};
 use crate::host::Host;
@@ -36,13 +35,7 @@ struct Answer<'a> {
 impl Run for Resume {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
         machine.warn_of_data(out);
-        let here = std::env::current_dir().map_err(|e| {
-            Failed::new(format!(
-                "this directory is gone ({e}): change to the project first"
-            ))
-        })?;
-        let project = project_of(&Redacted::new(&here.to_string_lossy()));
-        let answer = self.ask(project, machine);
+        let answer = self.ask(todos::here()?, machine);
         if self.json {
             return out.json(&answer.document());
         }

@@ -7,14 +7,11 @@ use super::out::Out;
 use super::session_json::{SessionJson, word_of};
 use super::span::{Line, Style};
 use super::table::{Table, cell, styled};
-use super::{Failed, Run, text};
+use super::{Failed, Run, text, todos};
 use crate::live::state::AgentState;
 use crate::log::turns::Status;
 use crate::task::resume::why;
 use crate::task::{LimitSource, Task};
-
-/// Widest text in one line.
-const WIDE: usize = 100;
 
 impl Run for Show {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
@@ -34,7 +31,9 @@ pub(super) fn print(session: &Live, machine: &Machine, out: &mut Out) {
     head(session, machine, out);
     turn(session, machine, out);
     task(session, machine, out);
-    todos(session, out);
+    if let Some(todos) = &session.state.ui_todos {
+        todos::section(todos, out);
+    }
     limit(session, machine, out);
     agents(session, machine, out);
     events(session, machine, out);
@@ -147,25 +146,6 @@ fn one_task(task: &Task, machine: &Machine, out: &mut Out) {
             &format!("stopped by a rate limit {}", text::ago(at, machine.now)),
         ));
     }
-}
-
-fn todos(session: &Live, out: &mut Out) {
-    let Some(todos) = session.state.ui_todos.as_ref().filter(|t| !t.items.is_empty()) else {
-        return;
-    };
-    let flow = todos.flow.as_ref().map(|f| format!(" ({f})")).unwrap_or_default();
-    let open = todos.open().count();
-    out.heading(&format!("Todos{flow}: {open} of {} open", todos.items.len()));
-    let mut table = Table::new(&["STATUS", "PRIORITY", "TODO"]).indented();
-    for todo in &todos.items {
-        let status = word_of(&todo.status);
-        table.row(vec![
-            styled(text::status_style(&status), &text::word(&status), 12),
-            Line::from(word_of(&todo.priority)),
-            cell(todo.content.as_str(), WIDE),
-        ]);
-    }
-    table.print(out);
 }
 
 fn limit(session: &Live, machine: &Machine, out: &mut Out) {

@@ -54,7 +54,6 @@ pub struct SessionView {
     #[serde(skip)]
     pub interrupted: Option<Task>,
     /// The todos at the end.
-    #[serde(skip)]
     pub todos: Option<Todos>,
     /// The last limit, unless something went well after it.
     #[serde(skip)]
