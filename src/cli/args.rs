@@ -39,6 +39,7 @@ Examples:
   bookend show 3f2a                a session by the first characters of its id
   bookend events --follow          which hooks fire, as they fire
   bookend resume                   what the next session here would be told
+  bookend resume 3f2a              what that session would be told, if it went on now
   bookend todos                    what is still to be done here
   bookend log show                 the newest session of this project, turn by turn
   bookend log sessions --json | jq '.sessions[].title'
@@ -218,12 +219,15 @@ pub(super) struct Events {
 #[command(after_help = "\
 Nothing is changed: nothing is taken over or settled. The text is the one that the session-start hook gives at \
 the start of a new conversation in this directory; a line `Session log: <id>` with the new session's own id \
-follows it.
+follows it. With a session: what that conversation itself is told when it goes on (`claude --resume`, `codex resume`).
 
 --json: project, host, mode, headless, days, brief (null: none), silent (why none), why, from {logSession, host, \
 hostSession, since, stoppedAt, live, task, todos, files, rateLimit}, considered[] {logSession, host, since, live, \
-verdict, reason}, elsewhere.")]
+verdict, reason}, elsewhere. With a session: session, logSession, project, host, live, mode, brief, silent.")]
 pub(super) struct Resume {
+    /// The first characters of a session's key or id [default: a new one in this directory]
+    #[arg(conflicts_with_all = ["host", "headless"])]
+    pub(super) session: Option<String>,
     /// The host that would start [default: the chosen session's, else claude-code]
     #[arg(long, value_parser = host)]
     pub(super) host: Option<Host>,

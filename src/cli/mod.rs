@@ -28,6 +28,7 @@ mod probed;
 mod prune;
 mod purge;
 mod resume;
+mod resume_own;
 mod session_json;
 mod sessions;
 mod show;

@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::out::Out;
 use super::span::{Line, Style};
 use super::table::{Table, cell, styled};
-use super::{Failed, Run, text, todos};
+use super::{Failed, Run, resume_own, text, todos};
 use crate::config;
 use crate::dispatch::offer::{self, Question, Skip, Weighed};
 use crate::event::{Event, Kind, Source};
@@ -35,6 +35,9 @@ struct Answer<'a> {
 impl Run for Resume {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
         machine.warn_of_data(out);
+        if let Some(session) = &self.session {
+            return resume_own::run(session, self.json, machine, out);
+        }
         let answer = self.ask(todos::here()?, machine);
         if self.json {
             return out.json(&answer.document());
@@ -70,8 +73,16 @@ impl Resume {
             .unwrap_or(Host::ClaudeCode);
         let wanted = offer::wanted(Source::Startup, self.headless, machine.config.resume);
         let offer = found.and_then(|w| w.verdict.as_ref().ok()).filter(|_| wanted);
-        let brief = brief(&project, host, self.headless, offer.map(|o| &**o), machine)
-            .filter(|_| !machine.config.disabled);
+        let brief = told(
+            Source::Startup,
+            &State::default(),
+            Some(&project),
+            host,
+            Some(self.headless),
+            Pulse::Unknown,
+            offer.map(|o| &**o),
+            machine,
+        );
         let silent = brief
             .is_none()
             .then(|| self.silence(machine, wanted, &considered));
@@ -103,11 +114,18 @@ impl Resume {
     }
 }
 
-/// What the handler of a session start would tell the model, but for the line with the new session's log id.
-fn brief(
-    project: &Redacted,
+/// What the handler of a session start would tell the model, but for the line with the session's log id.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one for each thing that a session start depends on"
+)]
+pub(super) fn told(
+    source: Source,
+    state: &State,
+    project: Option<&Redacted>,
     host: Host,
-    headless: bool,
+    headless: Option<bool>,
+    pulse: Pulse,
     offer: Option<&Offer>,
     machine: &Machine,
 ) -> Option<String> {
@@ -118,30 +136,30 @@ fn brief(
         session: Redacted::default(),
         turn: None,
         agent: None,
-        headless: Some(headless),
-        cwd: Some(project.clone()),
-        project: Some(project.clone()),
+        headless,
+        cwd: project.cloned(),
+        project: project.cloned(),
         model: None,
-        kind: Kind::SessionStart {
-            source: Source::Startup,
-        },
+        kind: Kind::SessionStart { source },
         key: None,
         stamped: false,
         host_pid: None,
     };
     let context = Context {
         event: &event,
-        state: &State::default(),
+        state,
         config: &machine.config,
         log: None,
-        pulse: Pulse::Unknown,
-        moved: false,
+        pulse,
+        moved: true,
         offer,
     };
-    handlers::plan(&context).context
+    let told = handlers::plan(&context).context;
+    told.filter(|_| !machine.config.disabled)
 }
 
-fn mode(resume: config::Resume) -> &'static str {
+/// As the environment spells it.
+pub(super) fn mode(resume: config::Resume) -> &'static str {
     match resume {
         config::Resume::Auto => "auto",
         config::Resume::Always => "always",

@@ -171,33 +171,24 @@ fn agents(session: &Live, machine: &Machine, out: &mut Out) {
     if agents.is_empty() {
         return;
     }
-    let alive = session.alive;
     let running = session.state.running().count();
-    out.heading(&match alive {
-        true => format!("Agents: {running} running"),
-        // Nobody said that they ended; their host is gone.
-        false if running > 0 => format!("Agents: {running} were at work when their host vanished or ended"),
-        false => "Agents".to_owned(),
+    let lost = agents.iter().filter(|a| a.state == AgentState::Lost).count();
+    out.heading(&match (running, lost) {
+        (0, 0) => "Agents".to_owned(),
+        (0, lost) => format!("Agents: {lost} were at work when their host vanished or ended"),
+        (running, _) => format!("Agents: {running} running"),
     });
     let mut table = Table::new(&["AGENT", "STATE", "STARTED", "ENDED", "ID"]).indented();
     for agent in agents.iter().rev() {
         let style = match agent.state {
-            AgentState::Running if alive => Style::Good,
-            AgentState::Running => Style::Faint,
+            AgentState::Running => Style::Good,
+            AgentState::Lost => Style::Faint,
             AgentState::Failed => Style::Bad,
             AgentState::Ended => Style::Plain,
         };
         table.row(vec![
             cell(agent.kind.as_ref().map_or("-", |k| k.as_str()), 40),
-            styled(
-                style,
-                &if agent.state == AgentState::Running && !alive {
-                    "cut off".to_owned()
-                } else {
-                    word_of(&agent.state)
-                },
-                12,
-            ),
+            styled(style, &word_of(&agent.state), 12),
             Line::from(text::age(Some(agent.started_at), machine.now)),
             Line::from(text::age(agent.ended_at, machine.now)),
             cell(agent.id.as_ref().map_or("-", |i| i.as_str()), 40),

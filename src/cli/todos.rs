@@ -19,6 +19,7 @@ use crate::log::id::SessionId;
 use crate::log::open::OpenEntry;
 use crate::log::view::SessionView;
 use crate::redact::Redacted;
+use crate::task::todos::ADHOC;
 use crate::task::{Todo, Todos};
 
 /// Widest todo in a line.
@@ -188,16 +189,24 @@ pub(super) fn section(todos: &Todos, out: &mut Out) {
     let flow = todos.flow.as_ref().map(|f| format!(" ({f})")).unwrap_or_default();
     let open = todos.open().count();
     out.heading(&format!("Todos{flow}: {open} of {} open", todos.items.len()));
-    let mut table = Table::new(&["STATUS", "PRIORITY", "FLOW", "REF", "TODO"]).indented();
+    // Most hosts know of neither: then nothing is said of them.
+    let flows = todos.items.iter().any(|t| t.flow.as_str() != ADHOC);
+    let refs = todos.items.iter().any(|t| t.ref_id.is_some());
+    let mut heads = vec!["STATUS", "PRIORITY"];
+    heads.extend(flows.then_some("FLOW"));
+    heads.extend(refs.then_some("REF"));
+    heads.push("TODO");
+    let mut table = Table::new(&heads).indented();
     for todo in &todos.items {
         let status = word_of(&todo.status);
-        table.row(vec![
+        let mut row = vec![
             styled(text::status_style(&status), &text::word(&status), 12),
             Line::from(word_of(&todo.priority)),
-            cell(todo.flow.as_str(), 16),
-            cell(todo.ref_id.as_ref().map_or("-", Redacted::as_str), 32),
-            cell(todo.content.as_str(), WIDE),
-        ]);
+        ];
+        row.extend(flows.then(|| cell(todo.flow.as_str(), 16)));
+        row.extend(refs.then(|| cell(todo.ref_id.as_ref().map_or("-", Redacted::as_str), 32)));
+        row.push(cell(todo.content.as_str(), WIDE));
+        table.row(row);
     }
     table.print(out);
 }
