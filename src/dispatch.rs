@@ -28,7 +28,7 @@ use crate::live::session::{NoSession, Session};
 use crate::reply::Reply;
 use step::{NotNow, Rest};
 
-pub use found::project_of;
+pub use found::{project_of, restored};
 pub use stores::Stores;
 
 /// How long a hook waits for the lock of its session, and again for that of its log.

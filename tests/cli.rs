@@ -12,6 +12,7 @@ mod probe_hosts;
 mod resume;
 mod run;
 mod sessions;
+mod todos;
 mod upkeep;
 
 use std::path::Path;

@@ -1,15 +1,18 @@
 //! Every interrupted session has a place to resume from: the table "Resume" of the design, through the real
 //! executables.
 
+mod endings;
+
 use std::time::Duration;
 
+use bookend::hook::Hook;
 use bookend::hosts::Host;
 use bookend::log::open::OpenEntry;
 use bookend::task::resume::MAX_TAKEN_OVER;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Lab};
-use crate::talk::{Process, Talk, all, presumed};
+use crate::talk::{Process, Talk, all, presumed, through_a_host_that_dies};
 
 /// The lines of a context.
 fn lines(answer: &Answer) -> Vec<String> {
@@ -694,4 +697,149 @@ fn a_description_stands_on_one_line_whatever_it_holds() {
     assert_eq!(first(&answer), "Resuming: Fix: \"the\" #cart 'and' \\n {json}");
     let document: Value = serde_json::from_str(&answer.stdout).unwrap();
     assert_eq!(document["hookSpecificOutput"]["hookEventName"], "SessionStart");
+}
+
+// What was told and left
+
+/// A session that took the task over, in which `does` happened, and that is gone.
+fn took_over(lab: &Lab, does: impl Fn(&Talk<'_>)) {
+    crashed(lab, "s1");
+    let host = Process::begin();
+    let talk = lab.claude("s2").run_by(&host);
+    assert_eq!(first(&talk.start("startup")), "Resuming: Fix the cart");
+    does(&talk);
+    talk.end("prompt_input_exit");
+    host.kill();
+}
+
+#[test]
+fn a_task_taken_over_is_offered_again_until_somebody_has_worked_on_it() {
+    type Does = fn(&Talk<'_>);
+    let table: [(&str, Does, bool); 6] = [
+        ("nothing", |_| (), true),
+        (
+            "a question",
+            |t| {
+                t.prompt("p1", "What time is it?");
+                t.shell("p1", "c1", "date");
+                t.stop("p1", "Noon.");
+            },
+            true,
+        ),
+        (
+            "two questions",
+            |t| {
+                t.prompt("p1", "What time is it?");
+                t.stop("p1", "Noon.");
+                t.prompt("p2", "And now?");
+                t.stop("p2", "Noon.");
+            },
+            true,
+        ),
+        (
+            "the task in other words",
+            |t| {
+                t.prompt("p1", "Yes, do that");
+                t.create("p1", "c1", "/w/cart.rs");
+                t.stop("p1", "Fixed.");
+            },
+            false,
+        ),
+        (
+            "the task itself",
+            |t| {
+                t.prompt("p1", "continue");
+                t.stop("p1", "It was fixed already.");
+            },
+            false,
+        ),
+        ("a clear", |t| drop(t.end("clear")), false),
+    ];
+    for (what, does, offered) in table {
+        for reboot in [false, true] {
+            let lab = Lab::new();
+            took_over(&lab, does);
+            if reboot {
+                lab.reboot();
+            }
+            let answer = lab.claude("s3").start("startup");
+            let told = answer.context().starts_with("Resuming: Fix the cart\n");
+            assert_eq!(told, offered, "{what}, reboot {reboot}: {answer:?}");
+            if told {
+                assert_none(&lab.claude("s4").start("startup"), "s3 has it");
+                assert!(lab.log_of("s2").interrupted.is_none() && lab.log_of("s2").task.is_none());
+            }
+        }
+    }
+}
+
+#[test]
+fn sessions_that_start_at_once_do_not_all_take_the_task_over() {
+    for _ in 0..5 {
+        let lab = Lab::new();
+        crashed(&lab, "s1");
+        let told: Vec<bool> = std::thread::scope(|scope| {
+            let starts: Vec<_> = (0..8)
+                .map(|n| {
+                    let talk = lab.claude(&format!("new-{n}"));
+                    scope.spawn(move || first(&talk.start("startup")) == "Resuming: Fix the cart")
+                })
+                .collect();
+            starts.into_iter().map(|s| s.join().unwrap()).collect()
+        });
+        assert_eq!(told.iter().filter(|t| **t).count(), 1, "{told:?}");
+        assert_eq!(lab.log_of("s1").notes.len(), 1, "taken over once");
+    }
+}
+
+#[test]
+fn a_clear_ends_the_conversation_that_was_cleared_and_no_other_of_its_process() {
+    // Claude Code: one that was left for another before keeps its task.
+    let lab = Lab::new();
+    let host = Process::begin();
+    let left = lab.claude("left").run_by(&host);
+    left.prompt("p1", "Fix the cart");
+    left.end("resume");
+    lab.claude("cleared").run_by(&host).prompt("p1", "Try something");
+    lab.claude("new").run_by(&host).start("clear");
+    assert_eq!(all(&lab.log_of("cleared")), [presumed("session_ended")]);
+    host.kill();
+    assert_eq!(
+        first(&lab.claude("s2").start("startup")),
+        "Resuming: Fix the cart"
+    );
+
+    // A Codex server: any number of threads in one process, and nobody says which was cleared.
+    let lab = Lab::new();
+    for thread in ["one", "two"] {
+        lab.codex(thread).prompt("t1", "Fix the cart");
+    }
+    lab.codex("new").start("clear");
+    for thread in ["one", "two"] {
+        assert_eq!(all(&lab.log_of(thread)), [crate::talk::OPEN]);
+    }
+
+    // Codex at a terminal: the newest of its process.
+    let lab = Lab::new();
+    let (old, new) = (lab.codex("old"), lab.codex("new"));
+    let events = [
+        (
+            Hook::SessionStart,
+            old.bytes("SessionStart", json!({"source": "startup"})),
+        ),
+        (
+            Hook::TurnStart,
+            old.bytes(
+                "UserPromptSubmit",
+                json!({"prompt": "Fix the cart", "turn_id": "t1"}),
+            ),
+        ),
+        (
+            Hook::SessionStart,
+            new.bytes("SessionStart", json!({"source": "clear"})),
+        ),
+    ];
+    through_a_host_that_dies(&lab, "codex", &events);
+    assert_eq!(all(&lab.log_of("old")), [presumed("session_ended")]);
+    assert_none(&lab.codex("next").start("startup"), "nobody wants it back");
 }

@@ -40,6 +40,8 @@ Examples:
   bookend show 3f2a                a session by the first characters of its id
   bookend events --follow          which hooks fire, as they fire
   bookend resume                   what the next session here would be told
+  bookend resume 3f2a              what that session would be told, if it went on now
+  bookend todos                    what is still to be done here
   bookend log show                 the newest session of this project, turn by turn
   bookend log sessions --json | jq '.sessions[].title'
   bookend call start --agent YourAgent --title \"…\"   a session of the log without hooks
@@ -73,6 +75,8 @@ pub(super) enum Verb {
     Events(Events),
     /// What the next session start in this project would say, and why
     Resume(Resume),
+    /// The todos of this project, and whose they are
+    Todos(Todos),
     /// Prove that the hooks fire: your own hosts, a stub model, no account, no network
     Probe(ProbeRun),
     /// Remove live state that nothing touched for two hours
@@ -223,18 +227,36 @@ pub(super) struct Events {
 #[command(after_help = "\
 Nothing is changed: nothing is taken over or settled. The text is the one that the session-start hook gives at \
 the start of a new conversation in this directory; a line `Session log: <id>` with the new session's own id \
-follows it.
+follows it. With a session: what that conversation itself is told when it goes on (`claude --resume`, `codex resume`).
 
 --json: project, host, mode, headless, days, brief (null: none), silent (why none), why, from {logSession, host, \
 hostSession, since, stoppedAt, live, task, todos, files, rateLimit}, considered[] {logSession, host, since, live, \
-verdict, reason}, elsewhere.")]
+verdict, reason}, elsewhere. With a session: session, logSession, project, host, live, mode, brief, silent.")]
 pub(super) struct Resume {
+    /// The first characters of a session's key or id [default: a new one in this directory]
+    #[arg(conflicts_with_all = ["host", "headless"])]
+    pub(super) session: Option<String>,
     /// The host that would start [default: the chosen session's, else claude-code]
     #[arg(long, value_parser = host)]
     pub(super) host: Option<Host>,
     /// As a script would start it (`claude -p`, `codex exec`)
     #[arg(long)]
     pub(super) headless: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `todos`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The list of the newest live session of this project that has something open; else the newest list with something open \
+that a session of this project left in the log and that no other one took over; else one in which all is done.
+
+--json: {project, source {host, session, logSession, live} (null: there is no list), flow, lastSyncedAt, items[] \
+{content, status, priority, flow, refId, hostId}}; status: pending, in_progress, completed or cancelled; priority: \
+high, medium or low; hostId (the host's own id of it) only where a host has one.")]
+pub(super) struct Todos {
     /// One JSON object
     #[arg(long)]
     pub(super) json: bool,
@@ -319,7 +341,7 @@ pub(super) struct LogSessions {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 --json: agent, sessionId, host, hostSession, title, model, projectRoot, started, lastUpdated, status, turnCount, \
-filesModifiedCount, turns[], notes[]; a turn: requestId, aliases, origin, queryTitle, queryText, response, \
+filesModifiedCount, turns[], notes[], todos {flow, lastSyncedAt, items[]} (the last list; null: none); a turn: requestId, aliases, origin, queryTitle, queryText, response, \
 interpretation, status, presumed, startedAt, completedAt, tokenCount, tags, contextList, dialog[], actions[], late[], \
 failure {code, message}.")]
 pub(super) struct LogShow {
@@ -517,6 +539,7 @@ impl Run for Verb {
             Self::Show(v) => v.run(machine, out),
             Self::Events(v) => v.run(machine, out),
             Self::Resume(v) => v.run(machine, out),
+            Self::Todos(v) => v.run(machine, out),
             Self::Probe(v) => v.run(machine, out),
             Self::Prune(v) => v.run(machine, out),
             Self::Log(Log::Sessions(v)) => v.run(machine, out),

@@ -126,9 +126,13 @@ pub(super) fn one(machine: &Machine, root: &HookRoot, key: SessionKey) -> std::i
     {
         problems.push(format!("read its session log: {e}"));
     }
+    let alive = state.alive(machine.now);
+    if !alive {
+        state.agents_lost();
+    }
     Ok(Some(Live {
         root: root.path().to_owned(),
-        alive: state.alive(machine.now),
+        alive,
         key,
         dir,
         state,

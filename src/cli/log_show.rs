@@ -6,7 +6,7 @@ use super::machine::{Machine, NOTHING_YET};
 use super::out::Out;
 use super::session_json::word_of;
 use super::span::{Line, Style, cut};
-use super::{Failed, Run, text};
+use super::{Failed, Run, text, todos};
 use crate::dispatch::project_of;
 use crate::log::data_dir::DataDir;
 use crate::log::record::{Action, ActionStatus};
@@ -33,11 +33,14 @@ impl Run for LogShow {
     }
 }
 
-/// The session, and each of its turns.
+/// The session, each of its turns, and its todos as it left them.
 pub(super) fn print(view: &SessionView, machine: &Machine, out: &mut Out) {
     head(view, machine, out);
     for turn in &view.turns {
         one(turn, machine, out);
+    }
+    if let Some(todos) = &view.todos {
+        todos::section(todos, out);
     }
 }
 

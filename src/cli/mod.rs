@@ -30,6 +30,7 @@ mod prune;
 mod purge;
 mod repl;
 mod resume;
+mod resume_own;
 mod session_json;
 mod sessions;
 mod show;
@@ -38,6 +39,7 @@ mod state_change;
 mod surroundings;
 mod table;
 mod text;
+mod todos;
 mod uninstall;
 mod values;
 

@@ -8,11 +8,10 @@ use super::machine::Machine;
 use super::out::Out;
 use super::span::{Line, Style};
 use super::table::{Table, cell, styled};
-use super::{Failed, Run, text};
+use super::{Failed, Run, resume_own, text, todos};
 use crate::config;
 use crate::dispatch::kept::Asker;
 use crate::dispatch::offer::{self, Question, Skip, Weighed};
-use crate::dispatch::project_of;
 use crate::event::{Event, Kind, Source};
 use crate::handlers::{self, Context, Offer};
 use crate::host::Host;
@@ -38,13 +37,10 @@ struct Answer<'a> {
 impl Run for Resume {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
         machine.warn_of_data(out);
-        let here = std::env::current_dir().map_err(|e| {
-            Failed::new(format!(
-                "this directory is gone ({e}): change to the project first"
-            ))
-        })?;
-        let project = project_of(&Redacted::new(&here.to_string_lossy()));
-        let answer = self.ask(project, machine);
+        if let Some(session) = &self.session {
+            return resume_own::run(session, self.json, machine, out);
+        }
+        let answer = self.ask(todos::here()?, machine);
         if self.json {
             return out.json(&answer.document());
         }
@@ -90,9 +86,17 @@ impl Resume {
         let kept = asker
             .find(machine.data.as_ref(), machine.own_root(), &machine.config)
             .unwrap_or_default();
-        let offer = offer.map(|o| &**o);
-        let brief = brief(&project, host, self.headless, offer, kept.as_ref(), machine)
-            .filter(|_| !machine.config.disabled);
+        let brief = told(
+            Source::Startup,
+            &State::default(),
+            Some(&project),
+            host,
+            Some(self.headless),
+            Pulse::Unknown,
+            offer.map(|o| &**o),
+            kept.as_ref(),
+            machine,
+        );
         let silent = brief
             .is_none()
             .then(|| self.silence(machine, wanted, &considered));
@@ -124,11 +128,18 @@ impl Resume {
     }
 }
 
-/// What the handler of a session start would tell the model, but for the line with the new session's log id.
-fn brief(
-    project: &Redacted,
+/// What the handler of a session start would tell the model, but for the line with the session's log id.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one for each thing that a session start depends on"
+)]
+pub(super) fn told(
+    source: Source,
+    state: &State,
+    project: Option<&Redacted>,
     host: Host,
-    headless: bool,
+    headless: Option<bool>,
+    pulse: Pulse,
     offer: Option<&Offer>,
     kept: Option<&Kept>,
     machine: &Machine,
@@ -140,32 +151,32 @@ fn brief(
         session: Redacted::default(),
         turn: None,
         agent: None,
-        headless: Some(headless),
-        cwd: Some(project.clone()),
-        project: Some(project.clone()),
+        headless,
+        cwd: project.cloned(),
+        project: project.cloned(),
         model: None,
         role: None,
-        kind: Kind::SessionStart {
-            source: Source::Startup,
-        },
+        kind: Kind::SessionStart { source },
         key: None,
         stamped: false,
         host_pid: None,
     };
     let context = Context {
         event: &event,
-        state: &State::default(),
+        state,
         config: &machine.config,
         log: None,
-        pulse: Pulse::Unknown,
-        moved: false,
+        pulse,
+        moved: true,
         offer,
         kept,
     };
-    handlers::plan(&context).context
+    let told = handlers::plan(&context).context;
+    told.filter(|_| !machine.config.disabled)
 }
 
-fn mode(resume: config::Resume) -> &'static str {
+/// As the environment spells it.
+pub(super) fn mode(resume: config::Resume) -> &'static str {
     match resume {
         config::Resume::Auto => "auto",
         config::Resume::Always => "always",

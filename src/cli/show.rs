@@ -7,14 +7,11 @@ use super::out::Out;
 use super::session_json::{SessionJson, word_of};
 use super::span::{Line, Style};
 use super::table::{Table, cell, styled};
-use super::{Failed, Run, text};
+use super::{Failed, Run, text, todos};
 use crate::live::state::AgentState;
 use crate::log::turns::Status;
 use crate::task::resume::why;
 use crate::task::{LimitSource, Task};
-
-/// Widest text in one line.
-const WIDE: usize = 100;
 
 impl Run for Show {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
@@ -34,7 +31,9 @@ pub(super) fn print(session: &Live, machine: &Machine, out: &mut Out) {
     head(session, machine, out);
     turn(session, machine, out);
     task(session, machine, out);
-    todos(session, out);
+    if let Some(todos) = &session.state.ui_todos {
+        todos::section(todos, out);
+    }
     limit(session, machine, out);
     agents(session, machine, out);
     events(session, machine, out);
@@ -149,25 +148,6 @@ fn one_task(task: &Task, machine: &Machine, out: &mut Out) {
     }
 }
 
-fn todos(session: &Live, out: &mut Out) {
-    let Some(todos) = session.state.ui_todos.as_ref().filter(|t| !t.items.is_empty()) else {
-        return;
-    };
-    let flow = todos.flow.as_ref().map(|f| format!(" ({f})")).unwrap_or_default();
-    let open = todos.open().count();
-    out.heading(&format!("Todos{flow}: {open} of {} open", todos.items.len()));
-    let mut table = Table::new(&["STATUS", "PRIORITY", "TODO"]).indented();
-    for todo in &todos.items {
-        let status = word_of(&todo.status);
-        table.row(vec![
-            styled(text::status_style(&status), &text::word(&status), 12),
-            Line::from(word_of(&todo.priority)),
-            cell(todo.content.as_str(), WIDE),
-        ]);
-    }
-    table.print(out);
-}
-
 fn limit(session: &Live, machine: &Machine, out: &mut Out) {
     let Some(limit) = &session.state.rate_limit else {
         return;
@@ -191,33 +171,24 @@ fn agents(session: &Live, machine: &Machine, out: &mut Out) {
     if agents.is_empty() {
         return;
     }
-    let alive = session.alive;
     let running = session.state.running().count();
-    out.heading(&match alive {
-        true => format!("Agents: {running} running"),
-        // Nobody said that they ended; their host is gone.
-        false if running > 0 => format!("Agents: {running} were at work when their host vanished or ended"),
-        false => "Agents".to_owned(),
+    let lost = agents.iter().filter(|a| a.state == AgentState::Lost).count();
+    out.heading(&match (running, lost) {
+        (0, 0) => "Agents".to_owned(),
+        (0, lost) => format!("Agents: {lost} were at work when their host vanished or ended"),
+        (running, _) => format!("Agents: {running} running"),
     });
     let mut table = Table::new(&["AGENT", "STATE", "STARTED", "ENDED", "ID"]).indented();
     for agent in agents.iter().rev() {
         let style = match agent.state {
-            AgentState::Running if alive => Style::Good,
-            AgentState::Running => Style::Faint,
+            AgentState::Running => Style::Good,
+            AgentState::Lost => Style::Faint,
             AgentState::Failed => Style::Bad,
             AgentState::Ended => Style::Plain,
         };
         table.row(vec![
             cell(agent.kind.as_ref().map_or("-", |k| k.as_str()), 40),
-            styled(
-                style,
-                &if agent.state == AgentState::Running && !alive {
-                    "cut off".to_owned()
-                } else {
-                    word_of(&agent.state)
-                },
-                12,
-            ),
+            styled(style, &word_of(&agent.state), 12),
             Line::from(text::age(Some(agent.started_at), machine.now)),
             Line::from(text::age(agent.ended_at, machine.now)),
             cell(agent.id.as_ref().map_or("-", |i| i.as_str()), 40),

@@ -102,7 +102,7 @@ impl Draft {
             settled: turn.is_none(),
             turn,
             since: event.at,
-            task: after.current_task.as_ref().map(|t| lasting(t, config)),
+            task: after.to_be_resumed().map(|t| lasting(t, config)),
             todos: after.ui_todos.clone().filter(Todos::any_open),
             process: after.host_process.clone(),
             ended: after.ended.is_some(),

@@ -2,22 +2,28 @@
 
 use std::io;
 
+use chrono::{DateTime, Utc};
+
 use super::step::{NotNow, later_or_note};
 use super::stores::Stores;
-use super::{kept, offer};
+use super::{HOOK_WAIT, kept, offer};
 use crate::config::Config;
 use crate::dispatch::settle;
 use crate::event::{Event, Kind, Source};
 use crate::handlers::{Context, Offer};
+use crate::live::root::HookRoot;
 use crate::live::session::Session;
 use crate::live::state::{LogEnd, State};
 use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
+use crate::log::ledger::Ledger;
+use crate::log::open::OpenEntry;
+use crate::log::record::{Body, By};
 use crate::log::view::SessionView;
 use crate::process::{HostProcess, Pulse};
 use crate::redact::Redacted;
-use crate::task::Task;
 use crate::task::agent_files::Kept;
+use crate::task::{Task, Todos};
 
 /// What a plan is made from, besides the event and the state.
 pub(super) struct Found {
@@ -31,6 +37,8 @@ pub(super) struct Found {
     pub(super) offer: Option<Offer>,
     /// An agent's state file that may be resumed from.
     pub(super) kept: Option<Kept>,
+    /// The log of the session that this takes over, held until that says so.
+    pub(super) claim: Option<Ledger>,
     /// The live state was begun anew, or its lost part again.
     pub(super) reborn: bool,
 }
@@ -78,6 +86,7 @@ impl Found {
             pulse: Pulse::Unknown,
             offer: None,
             kept: None,
+            claim: None,
             reborn,
         };
         if let (Kind::SessionStart { source }, Some(data)) = (&event.kind, &stores.data) {
@@ -97,13 +106,14 @@ impl Found {
                 stores.faults.push(what);
             }
             if *source == Source::Clear {
-                clear(data, &found, session, event);
+                clear(data, root, &found, session, event);
             }
             // The first to hold the lock speaks: a session that has its turn already is not given another's task.
             if stores.heard && session.state.turns.count == 0 {
                 let mut asked = event.clone();
                 asked.project = asked.project.or_else(|| session.state.project_root.clone());
-                found.offer = offer::find(data, root, &asked, *source, own, config);
+                let offered = offer::find(data, root, &asked, *source, own, config);
+                (found.offer, found.claim) = offered.map_or((None, None), |(o, claim)| (Some(o), claim));
             }
         }
         found.kept = kept::kept(event, &session.state, found.log.as_ref(), stores, config);
@@ -173,6 +183,20 @@ fn known_log(
     }
 }
 
+/// The state of a session whose live state is gone, as it would be begun again from its log.
+///
+/// # Errors
+/// When the log cannot be read.
+pub fn restored(data: &DataDir, id: &SessionId) -> io::Result<State> {
+    let mut state = State::default();
+    restore(&mut state, data, id)?;
+    if let Some(view) = SessionView::read(data, id)? {
+        state.host = view.host;
+        state.session_id = view.host_session.unwrap_or_default();
+    }
+    Ok(state)
+}
+
 /// A live state that is gone is begun again from the log; of one that lost its checkpoint, what is known
 /// besides stays.
 fn restore(state: &mut State, data: &DataDir, id: &SessionId) -> io::Result<()> {
@@ -216,17 +240,38 @@ fn restore(state: &mut State, data: &DataDir, id: &SessionId) -> io::Result<()> 
     Ok(())
 }
 
-/// `/clear`: whatever this host process was doing is over, and nobody wants it back.
-fn clear(data: &DataDir, found: &Found, session: &Session, event: &Event) {
+/// Neither the task nor the todos of a session are wanted any more: as when it says so itself.
+fn put_away(data: &DataDir, id: &SessionId, at: DateTime<Utc>) {
+    if let Ok(Some(mut log)) = Ledger::open(data, id, By::Hook, false, HOOK_WAIT) {
+        let none = Body::Task {
+            task: None,
+            interrupted: None,
+        };
+        let todos = Todos::default();
+        drop(log.append(vec![none, Body::Todos { todos }], at));
+    }
+    drop(data.remove_open(id));
+}
+
+/// `/clear`: what this host process was doing is over, and nobody wants it back. A conversation that it had
+/// left before (its end was said) is another matter. Where one process runs many, it is the newest, and in a
+/// server without a terminal nobody knows which: there each says its own end.
+fn clear(data: &DataDir, root: Option<&HookRoot>, found: &Found, session: &Session, event: &Event) {
+    if event.host.serves_many() && event.headless.is_none() {
+        return;
+    }
     let process = found.process.as_ref().or(session.state.host_process.as_ref());
     let entries = data.open_entries().unwrap_or_default();
-    for entry in entries
-        .into_iter()
-        .filter(|e| process.is_some() && e.process.as_ref() == process)
-    {
-        if Some(&entry.session) != found.log.as_ref() {
-            drop(settle::presume(data, &entry, "session_ended", event.at));
-            drop(data.remove_open(&entry.session));
+    let of_process = |e: &OpenEntry| {
+        process.is_some() && e.process.as_ref() == process && Some(&e.session) != found.log.as_ref()
+    };
+    let most = if event.host.serves_many() { 1 } else { usize::MAX };
+    for entry in entries.into_iter().filter(of_process).take(most) {
+        let seen = settle::look(data, root, entry, event.at);
+        let ended = seen.live.as_ref().map_or(seen.entry.ended, |s| s.ended.is_some());
+        if !ended {
+            drop(settle::presume(data, &seen.entry, "session_ended", event.at));
+            put_away(data, &seen.entry.session, event.at);
         }
     }
 }

@@ -4,16 +4,19 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::HOOK_WAIT;
 use super::settle::{self, Seen};
 use crate::config::{Config, Resume};
 use crate::event::{Event, Source};
 use crate::handlers::Offer;
 use crate::host::Host;
 use crate::live::root::HookRoot;
-use crate::live::state::TakenOver;
+use crate::live::state::{State, TakenOver};
 use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
+use crate::log::ledger::Ledger;
 use crate::log::open::OpenEntry;
+use crate::log::record::By;
 use crate::log::turns::{End, Mark, Status};
 use crate::log::view::SessionView;
 use crate::redact::Redacted;
@@ -73,7 +76,8 @@ pub fn wanted(source: Source, headless: bool, resume: Resume) -> bool {
     }
 }
 
-/// The session that `event`, a session start from `source`, may resume.
+/// The session that `event`, a session start from `source`, may resume. One that ends with this comes with
+/// its log, held until that says so: of two sessions that start at once only one takes it over.
 #[must_use]
 pub(super) fn find(
     data: &DataDir,
@@ -82,7 +86,7 @@ pub(super) fn find(
     source: Source,
     own: Option<&SessionId>,
     config: &Config,
-) -> Option<Offer> {
+) -> Option<(Offer, Option<Ledger>)> {
     if !wanted(source, event.headless == Some(true), config.resume) {
         return None;
     }
@@ -96,7 +100,17 @@ pub(super) fn find(
         days: config.resume_days,
         now: event.at,
     };
-    question.weigh().find_map(|w| w.verdict.ok().map(|offer| *offer))
+    question.weigh().find_map(|w| {
+        let offer = *w.verdict.ok()?;
+        if !offer.ends {
+            return Some((offer, None));
+        }
+        let from = &offer.taken.from;
+        let claim = Ledger::open(data, from, By::Hook, false, HOOK_WAIT).ok()??;
+        // Who was here before has said so, and taken the entry away.
+        data.get_open(from).ok()??;
+        Some((offer, Some(claim)))
+    })
 }
 
 impl<'a> Question<'a> {
@@ -140,10 +154,11 @@ impl<'a> Question<'a> {
         }
         let live = seen.live.as_ref();
         // The live state knows steps that were no records; without it the log does.
-        let task = live.map_or(view.task.clone(), |s| s.current_task.clone());
+        let task = live.map_or(view.to_be_resumed(), State::to_be_resumed).cloned();
         let todos = live
             .map_or(view.todos.clone(), |s| s.ui_todos.clone())
-            .filter(Todos::any_open);
+            .filter(Todos::any_open)
+            .map(Todos::without_ids);
         if task.is_none() && todos.is_none() {
             return Err(Skip::NothingLeft);
         }

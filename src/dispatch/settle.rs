@@ -144,14 +144,15 @@ pub fn presume(data: &DataDir, entry: &OpenEntry, code: &str, now: DateTime<Utc>
         };
         ledger.append(vec![body], now)?;
     }
+    let task = view.to_be_resumed().cloned();
     let todos = view.todos.filter(Todos::any_open);
-    if view.task.is_none() && todos.is_none() {
+    if task.is_none() && todos.is_none() {
         data.remove_open(&entry.session)?;
     } else {
         data.set_open(&OpenEntry {
             settled: true,
             turn: None,
-            task: view.task,
+            task,
             todos,
             ..entry.clone()
         })?;

@@ -10,7 +10,6 @@ use crate::clock::Stopwatch;
 use crate::config::Config;
 use crate::event::{Event, Kind};
 use crate::files;
-use crate::handlers::Offer;
 use crate::live::session::Session;
 use crate::live::state::LogEnd;
 use crate::log::data_dir::DataDir;
@@ -127,8 +126,8 @@ pub(super) fn take(
         .commit(&entry, after, due)
         .map_err(|e| NotNow(format!("write the journal: {e}")))?;
     stores.faults.append(&mut session.problems);
-    if let Some(offer) = found.offer.filter(|o| o.ends && plan.took_over.is_some()) {
-        end_offered(stores, &offer, session.state.log.as_ref());
+    if let (Some(taken), Some(claim)) = (&plan.took_over, found.claim) {
+        end_offered(stores, &taken.from, claim, session.state.log.as_ref());
     }
     Ok(Taken {
         reply,
@@ -306,33 +305,22 @@ impl Place<'_> {
 }
 
 /// The session whose task was taken over: its log says so, and nobody is offered it again.
-fn end_offered(stores: &mut Stores, offer: &Offer, own: Option<&LogEnd>) {
+fn end_offered(stores: &mut Stores, from: &SessionId, mut claim: Ledger, own: Option<&LogEnd>) {
     let Some(data) = &stores.data else { return };
-    let from = &offer.taken.from;
     let text = own.map_or_else(String::new, |l| {
         format!("Its task was taken over by {}", l.session)
     });
-    let noted = Ledger::open(data, from, By::Hook, false, HOOK_WAIT).map(|ledger| {
-        if let Some(mut ledger) = ledger {
-            let note = Body::Note {
-                text: Redacted::new(&text),
-            };
-            drop(ledger.append(
-                vec![
-                    note,
-                    Body::Task {
-                        task: None,
-                        interrupted: None,
-                    },
-                ],
-                crate::clock::now(),
-            ));
-        }
-        data.remove_open(from)
-    });
-    if let Err(e) = noted {
-        let what = e.to_string();
-        stores.fault(&what);
+    let note = Body::Note {
+        text: Redacted::new(&text),
+    };
+    let none = Body::Task {
+        task: None,
+        interrupted: None,
+    };
+    // Written or not: who has been told of it goes on with it.
+    drop(claim.append(vec![note, none], crate::clock::now()));
+    if let Err(e) = data.remove_open(from) {
+        stores.fault(&format!("take the entry of {from} away: {e}"));
     }
 }
 

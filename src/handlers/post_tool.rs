@@ -6,7 +6,7 @@ use crate::event::ToolCall;
 use crate::log::actions;
 use crate::log::record::{Action, Body};
 use crate::log::turns::Place;
-use crate::task::{LimitSource, limit};
+use crate::task::{Limit, LimitSource, limit};
 
 pub(super) fn handle(context: &Context<'_>, call: &ToolCall) -> Plan {
     let (event, state) = (context.event, context.state);
@@ -33,10 +33,7 @@ pub(super) fn handle(context: &Context<'_>, call: &ToolCall) -> Plan {
             }
         };
     }
-    let provider = |l: &crate::task::Limit| l.source == LimitSource::Provider;
-    let known = state.rate_limit.as_ref().filter(|l| provider(l));
-    let met = limit::met(event).filter(provider);
-    if event.agent.is_none() && met.is_some() && !known.is_some_and(|l| l.told) {
+    if event.agent.is_none() && must_wait(context) {
         plan.context = Some(limit::WAIT.to_owned());
     }
     plan
@@ -48,4 +45,18 @@ fn in_turn(turn: &crate::log::id::RequestId, actions: Vec<Action>) -> Vec<Body> 
         action: Box::new(action),
     };
     actions.into_iter().map(one).collect()
+}
+
+/// The model is to be told, once, to do nothing further: this call met a limit of its provider, or a
+/// subagent did since the turn began. After a turn of its own that met one, the user has answered.
+fn must_wait(context: &Context<'_>) -> bool {
+    let (event, state) = (context.event, context.state);
+    let of_provider = |l: &&Limit| l.source == LimitSource::Provider;
+    let known = state.rate_limit.as_ref().filter(of_provider);
+    if known.is_some_and(|l| l.told) {
+        return false;
+    }
+    let began = state.turns.open().map(|t| t.started_at);
+    let in_this_turn = |l: &Limit| began.is_some_and(|at| l.detected_at >= at);
+    limit::met(event).as_ref().filter(of_provider).is_some() || known.is_some_and(in_this_turn)
 }

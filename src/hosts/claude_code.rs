@@ -23,6 +23,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     todo_tool: Some("TaskCreate"),
     pid_variable: Some("CLAUDE_PID"),
     tells_of_compaction: true,
+    serves_many: false,
     decode,
     encode,
     accepts,

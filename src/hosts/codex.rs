@@ -21,6 +21,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     todo_tool: Some("update_plan"),
     pid_variable: None,
     tells_of_compaction: true,
+    serves_many: true,
     decode,
     encode,
     accepts,

@@ -22,6 +22,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     todo_tool: Some("write_todos"),
     pid_variable: None,
     tells_of_compaction: false,
+    serves_many: false,
     decode,
     encode,
     accepts,

@@ -46,6 +46,12 @@ impl Host {
         self.dialect().tells_of_compaction
     }
 
+    /// Whether one process of it may run any number of conversations at once.
+    #[must_use]
+    pub fn serves_many(self) -> bool {
+        self.dialect().serves_many
+    }
+
     /// What an answer to the event of that name can carry.
     #[must_use]
     pub fn accepts(self, event: &str) -> Accepts {
@@ -78,6 +84,8 @@ struct Dialect {
     pid_variable: Option<&'static str>,
     /// After a compaction it sends a session start; else the brief waits for the next prompt.
     tells_of_compaction: bool,
+    /// One process may run any number of conversations at once.
+    serves_many: bool,
     /// The event name, the payload, its surroundings: an event, or `None` for what we do not model.
     decode: fn(&str, &Payload<'_>, &Surroundings<'_>) -> Option<Event>,
     encode: fn(&str, &Reply) -> Option<Value>,

@@ -1,8 +1,9 @@
 //! Todo lists and single todo changes, in every host's spelling.
 //!
 //! A list that we cannot read whole changes nothing (half a list would delete the other half); an empty
-//! list clears. Whole lists: Claude Code's older `TodoWrite`, Gemini CLI's `write_todos`, Codex's
-//! `update_plan`. Single changes: Claude Code 2.1's `TaskCreate` and `TaskUpdate`.
+//! list clears. Whole lists: Claude Code's older `TodoWrite`, Gemini CLI's `write_todos`, Qwen Code's
+//! `todo_write`, OpenCode's `todowrite` and its event `todo.updated`, Codex's `update_plan`. Single changes:
+//! Claude Code 2.1's `TaskCreate` and `TaskUpdate`. Copilot CLI and `codex exec` have no such tool.
 
 use serde_json::Value;
 
@@ -15,10 +16,11 @@ const MAX_ITEMS: usize = 500;
 /// Where an item's text stands.
 const TEXT: [&str; 6] = ["content", "description", "step", "subject", "title", "text"];
 
-/// The change that a successful call of that tool made.
+/// The change that a successful call of that tool made, or that the event of that name tells.
 pub(super) fn change(tool: &str, input: &Payload<'_>, response: Option<&Payload<'_>>) -> Option<TodoChange> {
     match tool {
-        "TodoWrite" | "write_todos" => list(input.array(&["todos"])?),
+        "TodoWrite" | "write_todos" | "todo_write" | "todowrite" => list(input.array(&["todos"])?),
+        "todo.updated" => list(input.object(&["properties"])?.array(&["todos"])?),
         "update_plan" => list(input.array(&["plan"])?),
         "TaskCreate" => created(input, response),
         "TaskUpdate" => updated(input, response),
@@ -31,7 +33,7 @@ pub(super) fn status(word: &str) -> Option<TodoStatus> {
     let word = word.trim().to_ascii_lowercase().replace(['-', ' '], "_");
     Some(match word.as_str() {
         "pending" | "todo" | "open" | "not_started" => TodoStatus::Pending,
-        "in_progress" | "active" | "doing" => TodoStatus::InProgress,
+        "in_progress" | "inprogress" | "active" | "doing" => TodoStatus::InProgress,
         "completed" | "complete" | "done" => TodoStatus::Completed,
         "cancelled" | "canceled" | "deleted" | "skipped" => TodoStatus::Cancelled,
         _ => return None,
@@ -127,7 +129,14 @@ mod tests {
             ),
             (
                 TodoStatus::InProgress,
-                &["in_progress", "in-progress", "active", "doing", "IN_PROGRESS"],
+                &[
+                    "in_progress",
+                    "in-progress",
+                    "inProgress",
+                    "active",
+                    "doing",
+                    "IN_PROGRESS",
+                ],
             ),
             (TodoStatus::Completed, &["completed", "done", "complete"]),
             (
@@ -158,6 +167,70 @@ mod tests {
         }
         let cleared = changed("write_todos", &json!({"todos": []}), &json!({}));
         assert_eq!(cleared, Some(TodoChange::List { items: Vec::new() }));
+    }
+
+    #[test]
+    fn every_hosts_whole_list_is_the_same_list() {
+        use TodoStatus::{Completed, InProgress, Pending};
+        let table = [
+            (
+                "TodoWrite",
+                json!({"todos": [{"content": "a", "status": "completed", "activeForm": "Doing a"},
+                    {"content": "b", "status": "in_progress", "activeForm": "Doing b"},
+                    {"content": "c", "status": "pending", "activeForm": "Doing c"}]}),
+                None,
+            ),
+            (
+                "write_todos",
+                json!({"todos": [{"description": "a", "status": "completed"}, {"description": "b", "status": "in_progress"},
+                    {"description": "c", "status": "pending"}]}),
+                None,
+            ),
+            (
+                "todo_write",
+                json!({"todos": [{"id": "1", "content": "a", "status": "completed"},
+                    {"id": "2", "content": "b", "status": "in_progress"}, {"id": "3", "content": "c", "status": "pending"}]}),
+                None,
+            ),
+            (
+                "todowrite",
+                json!({"todos": [{"id": "1", "content": "a", "status": "completed", "priority": "low"},
+                    {"id": "2", "content": "b", "status": "in_progress", "priority": "low"},
+                    {"id": "3", "content": "c", "status": "pending", "priority": "low"}]}),
+                Some(Priority::Low),
+            ),
+            (
+                "todo.updated",
+                json!({"type": "todo.updated", "properties": {"sessionID": "ses_1", "todos": [
+                    {"content": "a", "status": "completed", "priority": "high"},
+                    {"content": "b", "status": "in_progress", "priority": "high"},
+                    {"content": "c", "status": "pending", "priority": "high"}]}}),
+                Some(Priority::High),
+            ),
+            (
+                "update_plan",
+                json!({"explanation": "x", "plan": [{"step": "a", "status": "completed"},
+                    {"step": "b", "status": "in_progress"}, {"step": "c", "status": "pending"}]}),
+                None,
+            ),
+        ];
+        for (tool, input, priority) in table {
+            let item = |content: &str, status| TodoItem {
+                content: Redacted::new(content),
+                status,
+                priority,
+            };
+            let items = vec![item("a", Completed), item("b", InProgress), item("c", Pending)];
+            assert_eq!(
+                changed(tool, &input, &json!({})),
+                Some(TodoChange::List { items }),
+                "{tool}"
+            );
+        }
+        for other in ["TaskList", "TodoRead", "sql", "Bash", ""] {
+            let input = json!({"todos": [{"content": "a"}], "plan": [{"step": "a"}]});
+            assert_eq!(changed(other, &input, &json!({})), None, "{other}");
+        }
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub(super) fn kind(name: &str) -> ToolKind {
         | "grep_search"
         | "tool_search" => ToolKind::Search,
         "WebFetch" | "WebSearch" | "web_fetch" | "google_web_search" | "web_search" => ToolKind::Web,
-        "TodoWrite" | "TaskCreate" | "TaskUpdate" | "write_todos" | "update_plan" => ToolKind::Todo,
+        "TodoWrite" | "TaskCreate" | "TaskUpdate" | "write_todos" | "todo_write" | "todowrite"
+        | "update_plan" => ToolKind::Todo,
         "ExitPlanMode" | "EnterPlanMode" | "exit_plan_mode" | "enter_plan_mode" => ToolKind::Plan,
         _ if is_delegation(name) => ToolKind::Delegate,
         // Gemini CLI glues with one underscore and says `mcp_context` besides.
@@ -121,6 +122,8 @@ mod tests {
             ("TaskOutput", ToolKind::Other),
             ("update_plan", ToolKind::Todo),
             ("write_todos", ToolKind::Todo),
+            ("todo_write", ToolKind::Todo),
+            ("todowrite", ToolKind::Todo),
             ("ExitPlanMode", ToolKind::Plan),
             ("mcp__sessions__create_session", ToolKind::Mcp),
             ("mcp_sessions_create_session", ToolKind::Mcp),

@@ -1,8 +1,9 @@
-//! The plugin of a host: manifest, marketplace and registration in one directory, `<data dir>/plugin/<host>`.
+//! The plugin of a host: manifest, marketplace, registration and skills in one directory, `<data dir>/plugin/<host>`.
 //! The directory is its own marketplace, which Claude Code reads in place and Codex copies. The executables
 //! stay outside, in `<data dir>/bin`, named by their absolute path: an update of them changes no file of the
 //! plugin, and Codex's trust in the plugin survives it.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -20,6 +21,11 @@ pub(super) const ID: &str = "bookend@bookend";
 
 /// The repository's manifest; it is what the plugin says of itself.
 const MANIFEST: &str = include_str!("../../plugin.json");
+/// What a host's model can read up on: each a path below the plugin's directory, and its text.
+const SKILLS: [(&str, &str); 1] = [(
+    "skills/task-state/SKILL.md",
+    include_str!("../../hooks/skills/task-state/SKILL.md"),
+)];
 /// Readable by a host that runs as somebody else (a sandbox), writable by its owner alone.
 const MODE: u32 = 0o644;
 /// What earlier versions placed and this one does not.
@@ -46,7 +52,7 @@ pub(super) fn parts(place: &Place, host: Host) -> Vec<Part> {
         "plugins": [{"name": NAME, "source": "./", "description": member("description")}],
     });
     let text = |value: &Value| format!("{value:#}\n");
-    vec![
+    let mut parts = vec![
         Part {
             path: ".claude-plugin/plugin.json",
             text: MANIFEST.to_owned(),
@@ -59,7 +65,13 @@ pub(super) fn parts(place: &Place, host: Host) -> Vec<Part> {
             path: "hooks/hooks.json",
             text: text(&registered::wanted(place, host)),
         },
-    ]
+    ];
+    let skill = |(path, text): (&'static str, &str)| Part {
+        path,
+        text: text.to_owned(),
+    };
+    parts.extend(SKILLS.map(skill));
+    parts
 }
 
 /// The parts that a directory does not hold as they are.
@@ -84,10 +96,13 @@ pub(super) fn write(root: &Path, parts: &[Part]) -> Result<(), InstallError> {
     }
     let wanted = differing(root, parts);
     for part in parts.iter().filter(|part| wanted.contains(&part.path)) {
-        let (folder, name) = part.path.split_once('/').unwrap_or(("", part.path));
         let write = || {
+            let (folders, name) = split(part.path);
+            let mut folder = Dir::open(root)?;
+            for below in folders {
+                folder = folder.sub_or_make(below)?;
+            }
             let temp = format!("{name}.new");
-            let folder = dir.sub_or_make(folder)?;
             folder.replace_as(
                 name,
                 &temp,
@@ -115,18 +130,40 @@ pub(super) fn remove(root: &Path, parts: &[Part]) -> Result<(), InstallError> {
         dir.remove(name).map_err(failed)?;
     }
     for part in parts {
-        let (folder, name) = part.path.split_once('/').unwrap_or(("", part.path));
-        if let Some(sub) = dir.sub(folder).map_err(failed)? {
-            sub.remove(name).map_err(failed)?;
-            sub.remove(&format!("{name}.new")).map_err(failed)?;
-        }
-        // What else is in there is not ours, and then it stays.
-        drop(dir.remove_sub(folder));
+        remove_part(root, part.path).map_err(failed)?;
     }
     for dir in root.ancestors().take(2) {
         drop(std::fs::remove_dir(dir));
     }
     Ok(())
+}
+
+fn remove_part(root: &Path, path: &str) -> io::Result<()> {
+    let (folders, name) = split(path);
+    let mut there = vec![Dir::open(root)?];
+    for below in &folders {
+        match there.last().map(|dir| dir.sub(below)).transpose()?.flatten() {
+            Some(dir) => there.push(dir),
+            None => break,
+        }
+    }
+    if there.len() > folders.len()
+        && let Some(dir) = there.last()
+    {
+        dir.remove(name)?;
+        dir.remove(&format!("{name}.new"))?;
+    }
+    for (dir, below) in there.iter().zip(&folders).rev() {
+        // What else is in there is not ours, and then it stays.
+        drop(dir.remove_sub(below));
+    }
+    Ok(())
+}
+
+/// The folders of a part's path, and its name.
+fn split(path: &str) -> (Vec<&str>, &str) {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    (folders.split('/').filter(|f| !f.is_empty()).collect(), name)
 }
 
 #[cfg(test)]
@@ -143,7 +180,7 @@ mod tests {
         let place = Place::bare(dir.path().join("data dir é"));
         let root = place.plugin(Host::Codex);
         let parts = parts(&place, Host::Codex);
-        assert_eq!(differing(&root, &parts).len(), 3);
+        assert_eq!(differing(&root, &parts).len(), parts.len());
         write(&root, &parts).unwrap();
         assert_eq!(differing(&root, &parts), Vec::<&str>::new());
         std::fs::write(root.join("hooks/hooks.json"), "{}").unwrap();
@@ -158,5 +195,37 @@ mod tests {
         );
         remove(&root, &parts).unwrap();
         assert!(!root.exists());
+
+        write(&root, &parts).unwrap();
+        let skill = root.join("skills/task-state/SKILL.md");
+        std::fs::write(root.join("skills/mine.md"), "x").unwrap();
+        std::fs::remove_file(&skill).unwrap();
+        assert_eq!(differing(&root, &parts), ["skills/task-state/SKILL.md"]);
+        remove(&root, &parts).unwrap();
+        assert!(
+            root.join("skills/mine.md").exists() && !root.join("skills/task-state").exists(),
+            "what the user put beside it stays"
+        );
+    }
+
+    #[test]
+    fn every_skill_has_the_front_matter_by_which_hosts_find_it() {
+        for (path, text) in SKILLS {
+            let front = text.strip_prefix("---\n").and_then(|t| t.split_once("\n---\n"));
+            let (front, body) = front.unwrap_or_else(|| panic!("{path} has no front matter"));
+            let field = |name: &str| {
+                let of = |line: &str| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned);
+                front.lines().find_map(of).unwrap_or_default()
+            };
+            assert_eq!(format!("skills/{}/SKILL.md", field("name")), path);
+            let description = field("description");
+            // Codex reads at most that much of it; a colon and a space would end a plain YAML value.
+            assert!((1..=1_024).contains(&description.chars().count()), "{path}");
+            assert!(
+                !description.contains(": ") && !description.contains(" #"),
+                "{path}"
+            );
+            assert!(body.contains("Resuming: <task>"), "{path}");
+        }
     }
 }

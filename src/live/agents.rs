@@ -47,7 +47,15 @@ impl State {
                     agent.ended_at = Some(event.at);
                 }
             }
+            Kind::SessionEnd { .. } => self.agents_lost(),
             _ => {}
+        }
+    }
+
+    /// Nobody will say any more how the agents that work have ended.
+    pub fn agents_lost(&mut self) {
+        for agent in self.agents.iter_mut().filter(|a| a.state == AgentState::Running) {
+            agent.state = AgentState::Lost;
         }
     }
 
@@ -77,7 +85,13 @@ impl State {
     fn agent_ended(&mut self, agent: Option<&Agent>, state: AgentState, event: &Event) {
         let id = agent.and_then(|a| a.id.clone());
         let only = id.is_none() && self.running().count() == 1;
-        if let Some(entry) = self.running_mut(|a| only || (id.is_some() && a.id == id)) {
+        // One that outlived its session's end may still say how it went.
+        let found = self.agents.iter_mut().find(|a| match a.state {
+            AgentState::Running => only || (id.is_some() && a.id == id),
+            AgentState::Lost => id.is_some() && a.id == id,
+            AgentState::Ended | AgentState::Failed => false,
+        });
+        if let Some(entry) = found {
             entry.state = state;
             entry.ended_at = Some(event.at);
         }

@@ -2,6 +2,7 @@
 
 use super::state::{Ended, Entry, HostPrompt, State};
 use crate::event::{Change, Event, Kind, Origin, Outcome, Source};
+use crate::log::actions;
 use crate::log::data_dir::Fault;
 use crate::log::record::{Body, prompt_hash};
 use crate::log::turns::{Mark, Status};
@@ -251,6 +252,8 @@ impl State {
         if limited {
             let before = self.current_task.as_ref();
             let notice = self.rate_limit.as_ref().map(|l| limit::notice(l, before));
+            // Told once: of those that nobody has seen yet, the last one says it all.
+            self.notices.retain(|n| !limit::is_notice(n));
             if self.notices.len() < MAX_NOTICES {
                 self.notices.extend(notice);
             }
@@ -261,6 +264,7 @@ impl State {
             root: root.as_ref(),
             limited,
             late,
+            significant: matches!(&event.kind, Kind::Tool(call) if !actions::of(call, None).is_empty()),
         };
         let work = self.take_work().after(event, facts);
         self.put_work(work);

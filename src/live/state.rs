@@ -17,7 +17,7 @@ use crate::log::turns::{Mark, Turns};
 use crate::process::HostProcess;
 use crate::redact::Redacted;
 use crate::task::current::Work;
-use crate::task::{Limit, Task, Todos};
+use crate::task::{Limit, Task, Todos, to_be_resumed};
 
 /// One line of the journal: an event, what it meant, and how it was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -229,6 +229,8 @@ pub enum AgentState {
     Ended,
     /// Its model failed.
     Failed,
+    /// Its session ended, or its host vanished, before anybody said that it had.
+    Lost,
 }
 
 /// How often an event came.
@@ -324,11 +326,17 @@ impl State {
         self.agents.iter().filter(|a| a.state == AgentState::Running)
     }
 
+    /// The task that a later session may take over.
+    #[must_use]
+    pub fn to_be_resumed(&self) -> Option<&Task> {
+        to_be_resumed(self.current_task.as_ref(), self.interrupted_task.as_ref())
+    }
+
     /// Whether there is something for a later session to resume.
     #[must_use]
     pub fn unfinished(&self) -> bool {
         self.turns.open().is_some()
-            || self.current_task.is_some()
+            || self.to_be_resumed().is_some()
             || self.ui_todos.as_ref().is_some_and(Todos::any_open)
     }
 }

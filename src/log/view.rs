@@ -10,7 +10,7 @@ use super::turns::Turns;
 use crate::event::Origin;
 use crate::host::Host;
 use crate::redact::Redacted;
-use crate::task::{Limit, Task, Todos};
+use crate::task::{Limit, Task, Todos, to_be_resumed};
 
 /// A session of the log, as it is printed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -54,7 +54,6 @@ pub struct SessionView {
     #[serde(skip)]
     pub interrupted: Option<Task>,
     /// The todos at the end.
-    #[serde(skip)]
     pub todos: Option<Todos>,
     /// The last limit, unless something went well after it.
     #[serde(skip)]
@@ -70,6 +69,14 @@ pub struct SessionView {
     pub end: u64,
     #[serde(skip)]
     pub(super) ended: bool,
+}
+
+impl SessionView {
+    /// The task that a later session may take over.
+    #[must_use]
+    pub fn to_be_resumed(&self) -> Option<&Task> {
+        to_be_resumed(self.task.as_ref(), self.interrupted.as_ref())
+    }
 }
 
 /// A turn, as it is printed.

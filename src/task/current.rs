@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::go_on::says_go_on;
 use super::{MAX_DESCRIPTION, Task, describe};
-use crate::event::{Event, Kind, Origin, Source};
+use crate::event::{Event, Kind, Origin, Outcome, Source};
 use crate::redact::Redacted;
 
 /// Describes the task of a prompt that is only an image.
@@ -37,6 +37,8 @@ pub struct Facts<'a> {
     pub limited: bool,
     /// It is of a turn that another has followed: the task in hand is not its own.
     pub late: bool,
+    /// It changed something, or tried to.
+    pub significant: bool,
 }
 
 impl Work {
@@ -50,7 +52,13 @@ impl Work {
             } if !facts.resend => self.prompted(text, event.at, facts.root),
             Kind::Tool(_) | Kind::Stop { .. } if facts.late => {}
             Kind::Tool(call) => {
+                if facts.significant {
+                    self.touch();
+                }
                 if let Some(task) = &mut self.current {
+                    if call.outcome == Outcome::Ok {
+                        task.rate_limit_detected_at = None;
+                    }
                     task.last_action = describe::sentence(call);
                     if let Some(anchor) = describe::anchor(call) {
                         task.context_anchor = Some(anchor);
@@ -89,6 +97,7 @@ impl Work {
             }
             if let Some(task) = &mut self.current {
                 task.rate_limit_detected_at = None;
+                task.untouched = false;
                 return;
             }
         }
@@ -105,11 +114,23 @@ impl Work {
             last_action: Redacted::new("Starting task"),
             context_anchor: root.cloned(),
             rate_limit_detected_at: None,
+            untouched: false,
         });
+    }
+
+    /// Something was done in this session: what it was told at its start has been dealt with.
+    fn touch(&mut self) {
+        for task in [&mut self.current, &mut self.interrupted].into_iter().flatten() {
+            task.untouched = false;
+        }
     }
 
     /// Takes over a task from a session that is gone; an own task goes first.
     pub fn take_over(&mut self, task: Task) {
+        let task = Task {
+            untouched: true,
+            ..task
+        };
         if self.current.is_none() {
             self.current = Some(task);
         } else if self.interrupted.is_none() {

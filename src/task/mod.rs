@@ -7,6 +7,7 @@ pub mod current;
 pub mod describe;
 pub mod go_on;
 pub mod limit;
+mod limit_words;
 pub mod resume;
 pub mod todos;
 
@@ -35,6 +36,16 @@ pub struct Task {
     pub context_anchor: Option<Redacted>,
     /// When a rate limit stopped it.
     pub rate_limit_detected_at: Option<DateTime<Utc>>,
+    /// It was taken over from another session, and nothing has been done since: it is still to be offered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untouched: bool,
+}
+
+/// The task that a later session may take over: the one in hand, else one that was taken over, told, and
+/// left for something else before anything was done on it.
+#[must_use]
+pub fn to_be_resumed<'t>(current: Option<&'t Task>, left: Option<&'t Task>) -> Option<&'t Task> {
+    current.or(left.filter(|t| t.untouched))
 }
 
 /// The todo list, with the seed's fields.
@@ -74,6 +85,15 @@ impl Todos {
         self.items
             .iter()
             .filter(|t| matches!(t.status, TodoStatus::Pending | TodoStatus::InProgress))
+    }
+
+    /// The same list for another session, whose host has not given the items its ids yet.
+    #[must_use]
+    pub fn without_ids(mut self) -> Self {
+        for item in &mut self.items {
+            item.host_id = None;
+        }
+        self
     }
 
     /// Whether anything is still to be done.

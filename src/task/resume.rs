@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::{Limit, Task, Todos};
+use super::{Limit, LimitSource, Task, Todos};
 use crate::clock;
 use crate::event::TodoStatus;
 use crate::redact::Redacted;
@@ -99,9 +99,13 @@ impl Brief<'_> {
             }
         }
         if let Some(limit) = self.limit {
+            let whose = match limit.source {
+                LimitSource::Provider => "Rate limit",
+                LimitSource::Tool => "Rate limit of a service that a tool called",
+            };
             let _ = write!(
                 text,
-                "\nRate limit: met {} ago",
+                "\n{whose}: met {} ago",
                 clock::human(clock::age(limit.detected_at, now))
             );
             if let Some(resets) = limit.resets_at {

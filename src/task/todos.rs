@@ -7,7 +7,7 @@ use crate::event::{Priority, TodoChange, TodoItem, TodoStatus};
 use crate::redact::Redacted;
 
 /// The flow of an item that nobody gave one.
-const ADHOC: &str = "adhoc";
+pub const ADHOC: &str = "adhoc";
 /// Most items kept.
 const MAX_ITEMS: usize = 200;
 
@@ -28,20 +28,21 @@ pub fn after(before: Option<&Todos>, change: &TodoChange, at: DateTime<Utc>) -> 
             let kept = items
                 .iter()
                 .take(MAX_ITEMS)
-                .map(|i| fill(i, None, &list.items, flow.as_ref()))
+                .map(|i| fill(i, &list.items, flow.as_ref()))
                 .collect();
             list.items = kept;
         }
         TodoChange::Add { id, item } => {
-            let same_id = |t: &Todo| id.is_some() && t.host_id == *id;
-            // One that was restored from elsewhere is known by its content until the host gives it an id.
-            let restored = |t: &Todo| t.host_id.is_none() && t.content == item.content;
-            let there = list
-                .items
+            let known = |t: &Todo| id.is_some() && t.host_id == *id;
+            // What was taken over has no id of this session's yet: so it is restored, not doubled.
+            let taken_over = |t: &Todo| id.is_some() && t.host_id.is_none() && t.content == item.content;
+            let items = &list.items;
+            let there = items
                 .iter()
-                .position(same_id)
-                .or_else(|| list.items.iter().position(restored));
-            let todo = fill(item, id.clone(), &list.items, list.flow.as_ref());
+                .position(known)
+                .or_else(|| items.iter().position(taken_over));
+            let mut todo = fill(item, &list.items, list.flow.as_ref());
+            todo.host_id.clone_from(id);
             let at = there.unwrap_or(list.items.len());
             match list.items.get_mut(at) {
                 Some(old) => *old = todo,
@@ -90,7 +91,7 @@ fn in_progress(list: &Todos) -> impl Iterator<Item = &str> {
         .map(|t| t.content.as_str())
 }
 
-fn fill(item: &TodoItem, id: Option<Redacted>, known: &[Todo], flow: Option<&Redacted>) -> Todo {
+fn fill(item: &TodoItem, known: &[Todo], flow: Option<&Redacted>) -> Todo {
     let old = known.iter().find(|t| t.content == item.content);
     Todo {
         content: item.content.clone(),
@@ -105,7 +106,7 @@ fn fill(item: &TodoItem, id: Option<Redacted>, known: &[Todo], flow: Option<&Red
             .cloned()
             .unwrap_or_else(|| Redacted::new(ADHOC)),
         ref_id: old.and_then(|t| t.ref_id.clone()),
-        host_id: id.or_else(|| old.and_then(|t| t.host_id.clone())),
+        host_id: old.and_then(|t| t.host_id.clone()),
     }
 }
 

@@ -8,7 +8,13 @@ use crate::harness::{Answer, Lab};
 #[test]
 fn an_empty_machine_is_told_so_and_left_as_it_is() {
     let lab = Lab::new();
-    for list in [&["sessions"][..], &["events"], &["log", "sessions"], &["prune"]] {
+    for list in [
+        &["sessions"][..],
+        &["events"],
+        &["log", "sessions"],
+        &["prune"],
+        &["todos"],
+    ] {
         let said = text_of(&lab, list);
         assert!(
             said.contains("othing is kept yet: start a session"),
@@ -96,6 +102,7 @@ fn help_has_examples_and_every_variable_and_wrong_usage_is_two() {
         "show",
         "events",
         "resume",
+        "todos",
         "probe",
         "prune",
         "doctor",

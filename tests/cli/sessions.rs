@@ -305,3 +305,59 @@ fn a_torn_journal_and_a_corrupt_checkpoint_are_reported_and_read_around() {
     );
     assert_eq!(json_of(&lab, &["log", "sessions", "--json"])["totalCount"], 1);
 }
+
+#[test]
+fn agents_whose_host_vanished_or_whose_session_ended_are_lost_and_not_at_work() {
+    let lab = Lab::new();
+    let mut host = Host::new();
+    let begin = |host: &Host, session: &str| {
+        host.send(&lab, session, "UserPromptSubmit", json!({"prompt": "Do it"}));
+        for id in ["a1", "a2"] {
+            host.send(
+                &lab,
+                session,
+                "SubagentStart",
+                json!({"agent_id": id, "agent_type": "coder"}),
+            );
+        }
+        host.send(
+            &lab,
+            session,
+            "SubagentStop",
+            json!({"agent_id": "a1", "agent_type": "coder"}),
+        );
+    };
+    let states = |session: &str| -> Vec<String> {
+        let show = json_of(&lab, &["show", session, "--json"]);
+        let agents = show["agents"].as_array().unwrap().clone();
+        agents
+            .iter()
+            .map(|a| a["state"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    begin(&host, "killed");
+    assert_eq!(states("killed"), ["ended", "running"]);
+    assert!(text_of(&lab, &["show"]).contains("Agents: 1 running"));
+    host.dies();
+    assert_eq!(states("killed"), ["ended", "lost"]);
+    let text = text_of(&lab, &["show"]);
+    assert!(
+        text.contains("Agents: 1 were at work when their host vanished or ended") && text.contains("lost"),
+        "{text}"
+    );
+
+    // As after a Ctrl-C: the session's end, and nothing of the agents.
+    let host = Host::new();
+    begin(&host, "ended");
+    host.send(&lab, "ended", "SessionEnd", json!({"reason": "other"}));
+    assert_eq!(states("ended"), ["ended", "lost"]);
+    assert!(!lab.hooks_dir().join("ended/active-agent").exists());
+    // One that outlived it may still say how it went.
+    host.send(
+        &lab,
+        "ended",
+        "SubagentStop",
+        json!({"agent_id": "a2", "agent_type": "coder"}),
+    );
+    assert_eq!(states("ended"), ["ended", "ended"]);
+}

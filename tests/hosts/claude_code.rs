@@ -5,6 +5,8 @@
     reason = "a test stops at the first surprise; its helpers are tests too"
 )]
 
+mod todos;
+
 use std::time::Duration;
 
 use bookend::probe::{CLAUDE_CODE, Kind, Outcome};

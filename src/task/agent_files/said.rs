@@ -141,6 +141,7 @@ pub(super) fn task(object: &Object<'_>, started_at: DateTime<Utc>) -> Option<Tas
         (!text.is_empty()).then_some(text)
     };
     (!description.is_empty()).then(|| Task {
+        untouched: false,
         description,
         started_at,
         last_action: step("lastAction").unwrap_or_else(|| Redacted::new(NO_ACTION)),

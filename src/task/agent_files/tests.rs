@@ -15,6 +15,7 @@ fn at() -> DateTime<Utc> {
 
 fn task(description: &str) -> Task {
     Task {
+        untouched: false,
         description: Redacted::new(description),
         started_at: at(),
         last_action: Redacted::new("Starting task"),
