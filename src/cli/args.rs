@@ -1,11 +1,15 @@
 //! What can be said on the command line: the definition, and nothing that does it.
 
+mod methods;
+
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(super) use methods::{Call, CallStart, Calls, Repl};
 
 use super::machine::Machine;
 use super::out::Out;
@@ -14,7 +18,6 @@ use super::{Failed, Run};
 use crate::config::VARIABLES;
 use crate::hook::Hook;
 use crate::host::Host;
-use crate::log::methods::table::METHODS;
 
 /// See what your AI coding agents were doing, when their hooks fired, and where to go on.
 #[derive(Debug, Parser)]
@@ -85,10 +88,10 @@ pub(super) enum Verb {
     #[command(subcommand)]
     Log(Log),
     /// The log's methods for models and programs: requests on stdin, answers on stdout
-    #[command(after_long_help = methods())]
+    #[command(after_long_help = methods::list())]
     Repl(Repl),
     /// Call one of the log's methods
-    #[command(after_long_help = methods())]
+    #[command(after_long_help = methods::list())]
     Call(Call),
     /// What is the matter here, and what to do about it
     Doctor(Doctor),
@@ -351,89 +354,6 @@ pub(super) struct LogShow {
     /// One JSON object
     #[arg(long)]
     pub(super) json: bool,
-}
-
-/// `repl`.
-#[derive(Debug, Args)]
-#[command(long_about = "\
-The log's methods for models and programs. One request a line on stdin, one answer a line on stdout, both JSON; the end \
-of stdin ends it, exit 0.
-
-  {\"type\":\"request\",\"payload\":{\"requestId\":…,\"method\":…,\"params\":{…}}}
-  {\"type\":\"result\",\"payload\":{\"requestId\":…,\"result\":{…},\"deprecated\":true}}
-  {\"type\":\"error\",\"payload\":{\"requestId\":…,\"code\":…,\"message\":…,\"details\":{…,\"hint\":…}}}
-
-`deprecated` stands on every result of a workflow.* method and is no error.")]
-pub(super) struct Repl {}
-
-/// `call`.
-#[derive(Debug, Args)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    override_usage = "bookend call <METHOD> [--params FILE]\n       \
-        bookend call start --agent A --title T [--workspace DIR] [--model M]",
-    long_about = "\
-Calls one of the log's methods and prints its answer as a line of JSON: exit 0 for a result, 1 for an error. What it \
-opens is the session of the next call in the same project.
-
-  bookend call start --agent YourAgent --title \"Add JWT authentication\"
-  bookend call workflow.sessionlog.beginTurn --params turn.yaml
-  echo 'response: Done.' | bookend call workflow.sessionlog.completeTurn --params -"
-)]
-pub(super) struct Call {
-    /// Its name
-    pub(super) method: Option<String>,
-    /// A file with its parameters as YAML or JSON; - for stdin [default: none]
-    #[arg(long, short, value_name = "FILE")]
-    pub(super) params: Option<PathBuf>,
-    /// The one that is no method.
-    #[command(subcommand)]
-    pub(super) start: Option<Calls>,
-}
-
-/// What `call` does besides.
-#[derive(Debug, Subcommand)]
-pub(super) enum Calls {
-    /// Make the log ready and open a session, with an id made for you
-    Start(CallStart),
-}
-
-/// `call start`.
-#[derive(Debug, Args)]
-pub(super) struct CallStart {
-    /// Your name in PascalCase
-    #[arg(long, short)]
-    pub(super) agent: String,
-    /// What the session is about
-    #[arg(long, short)]
-    pub(super) title: String,
-    /// The directory that is worked in [default: this one]
-    #[arg(long, short, value_name = "DIR")]
-    pub(super) workspace: Option<PathBuf>,
-    /// The model's id
-    #[arg(long, short)]
-    pub(super) model: Option<String>,
-}
-
-/// The methods, and how a session and a turn are named.
-fn methods() -> String {
-    let mut text = "Methods (* must be given):".to_owned();
-    for method in METHODS {
-        let _ = write!(
-            text,
-            "\n  {} {}\n      {}",
-            method.name,
-            method.signature(),
-            method.about
-        );
-    }
-    text.push_str(
-        "\n\nEach that is about a session also takes sessionId and agent (or sourceType); about a turn, turnRequestId (or \
-        requestId) and subagent too. Without them: the session that this process opened, else that of the host in which it \
-        runs, else the last one that `bookend call` opened in this project, else the only live one of this project; and its \
-        open turn.",
-    );
-    text
 }
 
 /// `doctor`.

@@ -199,28 +199,6 @@ impl DataDir {
         Ok(bytes.and_then(|b| SessionId::try_from(String::from_utf8_lossy(&b).trim().to_owned()).ok()))
     }
 
-    /// Whether hooks write to that log session, or will: their host was told its id.
-    ///
-    /// # Errors
-    /// When what the hosts were told cannot be read.
-    #[cfg(feature = "cli")]
-    pub fn is_hooked(&self, id: &SessionId) -> io::Result<bool> {
-        let Some(dir) = self.dir.sub("by-host")? else {
-            return Ok(false);
-        };
-        for host in Host::ALL.into_iter().filter(|h| h.agent() == id.agent()) {
-            let Some(names) = dir.sub(host.id())? else {
-                continue;
-            };
-            for entry in names.entries()? {
-                if self.by_host(host, &entry.name)?.as_ref() == Some(id) {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-
     /// Records the log session that a host session writes to.
     ///
     /// # Errors
@@ -229,35 +207,6 @@ impl DataDir {
         let dir = self.dir.sub_or_make("by-host")?.sub_or_make(host.id())?;
         let temp = format!("{key}.new");
         dir.replace(key, &temp, format!("{id}\n").as_bytes(), Durability::Process)
-    }
-
-    /// The session that was last begun by `bookend call` in a project.
-    ///
-    /// # Errors
-    /// When it is there and cannot be read.
-    #[cfg(feature = "cli")]
-    pub fn called(&self, project: &str) -> io::Result<Option<SessionId>> {
-        let Some(dir) = self.dir.sub("called")? else {
-            return Ok(None);
-        };
-        let bytes = dir.read(&called_name(project), 1024)?;
-        Ok(bytes.and_then(|b| SessionId::try_from(String::from_utf8_lossy(&b).trim().to_owned()).ok()))
-    }
-
-    /// Records the session that was begun by `bookend call` in a project, or that it is closed.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    #[cfg(feature = "cli")]
-    pub fn set_called(&self, project: &str, id: Option<&SessionId>) -> io::Result<()> {
-        let (dir, name) = (self.dir.sub_or_make("called")?, called_name(project));
-        match id {
-            Some(id) => {
-                let temp = format!("{name}.{}", uuid::Uuid::now_v7());
-                dir.replace(&name, &temp, format!("{id}\n").as_bytes(), Durability::Process)
-            }
-            None => dir.remove(&name).map(|_| ()),
-        }
     }
 
     /// Records a hook root in use: temp directories differ between shells, and commands read all roots.
@@ -329,14 +278,6 @@ impl DataDir {
             .filter_map(|l| serde_json::from_slice(l).ok())
             .collect()
     }
-}
-
-/// A project's path is no file name.
-#[cfg(feature = "cli")]
-fn called_name(project: &str) -> String {
-    use sha2::Digest;
-    let digest = sha2::Sha256::digest(project);
-    digest.iter().take(16).map(|b| format!("{b:02x}")).collect()
 }
 
 impl Fault {

@@ -4,9 +4,6 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-
-use chrono::{DateTime, Utc};
 
 use super::data_dir::DataDir;
 use super::id::{RequestId, SessionId};
@@ -89,7 +86,7 @@ impl SessionView {
 
     /// Takes in what the same writer, who holds the lock, has written or will write behind it.
     #[cfg(feature = "cli")]
-    pub(super) fn follow(&mut self, bodies: &[Body], by: By, at: DateTime<Utc>) {
+    pub(super) fn follow(&mut self, bodies: &[Body], by: By, at: chrono::DateTime<chrono::Utc>) {
         for body in bodies {
             self.take(Record {
                 v: super::record::VERSION,
@@ -129,6 +126,7 @@ impl SessionView {
                 self.model = model;
                 self.project_root = project_root;
             }
+            #[cfg(feature = "cli")]
             Body::SessionTitle { title } => self.title = title,
             Body::SessionEnd { .. } => {
                 self.ended = true;
@@ -156,11 +154,13 @@ impl SessionView {
                     });
                 }
             }
+            #[cfg(feature = "cli")]
             Body::TurnUpdate { turn, update } => {
                 if let Some(t) = self.turn(&turn).filter(|t| t.can_end()) {
                     t.update(*update);
                 }
             }
+            #[cfg(feature = "cli")]
             Body::TurnDialog { turn, items } => {
                 if let Some(t) = self.turn(&turn).filter(|t| t.can_end()) {
                     t.dialog.extend(items);
@@ -252,14 +252,17 @@ impl SessionView {
             self.title = first.query_title.clone();
         }
         // A model names files below the project, hosts by their whole path.
-        let root = Path::new(self.project_root.as_deref().unwrap_or_default());
-        let files: BTreeSet<PathBuf> = self
+        let root = self.project_root.as_deref().unwrap_or_default();
+        let whole = |path: &Redacted| match path.strip_prefix("./").unwrap_or(path) {
+            below if !below.starts_with('/') => format!("{root}/{below}"),
+            whole => whole.to_owned(),
+        };
+        let files: BTreeSet<String> = self
             .turns
             .iter()
             .flat_map(|t| &t.actions)
             .filter(|a| is_file_change(&a.action.kind) && a.action.status == ActionStatus::Completed)
-            .filter_map(|a| a.action.file_path.as_ref())
-            .map(|path| root.join(path.as_str()).components().collect())
+            .filter_map(|a| a.action.file_path.as_ref().map(whole))
             .collect();
         self.files_modified_count = files.len();
         let last = self.last_root();
@@ -319,22 +322,21 @@ fn is_foreign(line: &[u8]) -> bool {
 }
 
 fn is_known_kind(kind: &str) -> bool {
-    matches!(
-        kind,
-        "session.open"
-            | "session.title"
-            | "session.end"
-            | "turn.begin"
-            | "turn.update"
-            | "turn.dialog"
-            | "turn.action"
-            | "turn.complete"
-            | "turn.fail"
-            | "turn.presumed"
-            | "task"
-            | "todos"
-            | "limit"
-            | "late"
-            | "note"
-    )
+    let only_models = matches!(kind, "session.title" | "turn.update" | "turn.dialog");
+    (cfg!(feature = "cli") && only_models)
+        || matches!(
+            kind,
+            "session.open"
+                | "session.end"
+                | "turn.begin"
+                | "turn.action"
+                | "turn.complete"
+                | "turn.fail"
+                | "turn.presumed"
+                | "task"
+                | "todos"
+                | "limit"
+                | "late"
+                | "note"
+        )
 }

@@ -6,7 +6,9 @@ use std::path::Path;
 use chrono::{DateTime, Utc};
 
 use super::id::RequestId;
-use super::record::{Action, ActionKind, By, Update};
+#[cfg(feature = "cli")]
+use super::record::Update;
+use super::record::{Action, ActionKind, By};
 use super::turns::{End, Status};
 use super::view::{ActionView, Failure, TurnView};
 use crate::event::Origin;
@@ -90,6 +92,7 @@ impl TurnView {
         self.failure = None;
     }
 
+    #[cfg(feature = "cli")]
     pub(super) fn update(&mut self, update: Update) {
         let Update {
             alias,
@@ -118,13 +121,8 @@ impl TurnView {
     pub(super) fn act(&mut self, mut action: Action, by: By, at: DateTime<Utc>, root: Option<&str>) {
         let hooked = by == By::Hook;
         let order = action.order.take().and_then(|n| usize::try_from(n).ok());
-        let free = |a: &&mut ActionView| if hooked { !a.hooked } else { !a.told };
-        let same = self
-            .actions
-            .iter_mut()
-            .filter(free)
-            .find(|a| same_edit(&a.action, &action, root));
-        let Some(same) = same else {
+        // No hook asks for it.
+        if !(cfg!(feature = "cli") && self.is_told(&action, order, hooked, root)) {
             self.actions.push(ActionView {
                 order: order.unwrap_or(self.actions.len() + 1),
                 at,
@@ -132,24 +130,34 @@ impl TurnView {
                 hooked,
                 told: !hooked,
             });
-            return;
+        }
+    }
+
+    /// Whether the other side has told of the same edit; it is then one action, with the model's words and the
+    /// host's facts.
+    fn is_told(&mut self, action: &Action, order: Option<usize>, hooked: bool, root: Option<&str>) -> bool {
+        let free = |a: &&mut ActionView| if hooked { !a.hooked } else { !a.told };
+        let mut others = self.actions.iter_mut().filter(free);
+        let Some(same) = others.find(|a| same_edit(&a.action, action, root)) else {
+            return false;
         };
-        // The model's words, the host's facts.
-        let (words, facts) = if hooked {
-            (same.action.description.clone(), action)
+        if hooked {
+            let description = same.action.description.clone();
+            same.action = Action {
+                description,
+                ..action.clone()
+            };
         } else {
-            (action.description, same.action.clone())
-        };
+            same.action.description.clone_from(&action.description);
+        }
         same.order = order.unwrap_or(same.order);
-        same.action = Action {
-            description: words,
-            ..facts
-        };
         (same.hooked, same.told) = (true, true);
+        true
     }
 }
 
 /// Adds what is not there yet.
+#[cfg(feature = "cli")]
 fn add(list: &mut Vec<Redacted>, further: Vec<Redacted>) {
     for item in further {
         if !list.contains(&item) {

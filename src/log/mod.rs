@@ -17,6 +17,8 @@
 //! first, then the log file.
 
 pub mod actions;
+#[cfg(feature = "cli")]
+mod called;
 pub mod data_dir;
 mod fold;
 mod fold_turn;

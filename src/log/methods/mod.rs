@@ -17,6 +17,7 @@ pub mod envelope;
 pub mod error;
 pub mod field;
 mod merge;
+mod params;
 mod place;
 mod query;
 mod session;
