@@ -180,6 +180,14 @@ pub(super) fn save(
     })
 }
 
+/// What a file holds, if it is there.
+fn bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match std::fs::read(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
 /// Under which name the text of a file is kept.
 fn name_of(path: &Path) -> &str {
     path.file_name().and_then(|n| n.to_str()).unwrap_or("file")
@@ -209,8 +217,7 @@ pub(super) fn remove(place: &Place, host: Host) -> Result<(), InstallError> {
                     sub.remove(&temporary(name))?;
                 }
             }
-            let found = std::fs::read(path.join(FOUND).join(name)).ok();
-            if found == std::fs::read(&file.path).ok()
+            if bytes(&path.join(FOUND).join(name))? == bytes(&file.path)?
                 && let Some(found) = dir.sub(FOUND)?
             {
                 found.remove(name)?;
