@@ -169,6 +169,14 @@ pub(super) fn save(
     })
 }
 
+/// What a file holds, if it is there.
+fn bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match std::fs::read(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
 /// Removes it with the texts that it keeps. A backup stays where the file did not come back as it was found.
 ///
 /// # Errors
@@ -176,16 +184,16 @@ pub(super) fn save(
 pub(super) fn remove(place: &Place, host: Host) -> Result<(), InstallError> {
     let path = folder(place, host);
     let Ok(dir) = Dir::open(&path) else { return Ok(()) };
+    let files = read(place, host)?.map(|receipt| receipt.files);
     let clear = || -> io::Result<()> {
-        let noted = load(place, host).map(|r| r.files).unwrap_or_default();
+        let noted = files.unwrap_or_default();
         dir.remove(&format!("{RECEIPT}{NEW}"))?;
         for entry in left(&dir)? {
             entry.0.remove(&entry.1)?;
         }
         for file in &noted {
             let name = file.path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-            let found = std::fs::read(path.join(FOUND).join(name)).ok();
-            if found == std::fs::read(&file.path).ok()
+            if bytes(&path.join(FOUND).join(name))? == bytes(&file.path)?
                 && let Some(found) = dir.sub(FOUND)?
             {
                 found.remove(name)?;
