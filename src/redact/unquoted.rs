@@ -46,7 +46,10 @@ impl Place {
             return None;
         }
         let end = if connection {
-            text.run(self.start, |b| b != b';' && !is_newline(b) && !is_quote(b))
+            let end = text.run(self.start, |b| b != b';' && !is_newline(b) && !is_quote(b));
+            // The backslashes before a quote are the quote's.
+            let escapes = end - text.run_back(end, end - self.start, |b| b == b'\\');
+            end - if is_quote(text.at(end)) { escapes } else { 0 }
         } else if query {
             text.run(self.start, |b| {
                 !b.is_ascii_whitespace()

@@ -40,6 +40,7 @@ fn the_quote_that_ends_the_text_around_a_name_begins_no_value() {
 #[test]
 fn a_string_that_ends_behind_a_name_or_an_option_stays_whole() {
     let ends = [
+        r#"Server=db;Password=hunter2"tail"#,
         r"mysql -pr",
         r"mysql -pu",
         r"mysql -p",
