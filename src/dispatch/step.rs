@@ -84,7 +84,9 @@ pub(super) fn take(
                 ..Reply::nothing()
             },
             rest: None,
-            due: None,
+            // The first may have been killed before it came to this.
+            due: Due::of(event, true, &session.state, &session.state, config)
+                .map(|due| due.own(session.state.log.as_ref().map(|l| l.session.clone()))),
         });
     }
     if let (None, Some(why)) = (&stores.data, &stores.no_data_now) {

@@ -182,6 +182,11 @@ impl Dir {
     }
 
     fn open_file(&self, name: &str, how: OFlags) -> io::Result<Option<(File, u64)>> {
+        let opened = self.open_stat(name, how)?;
+        Ok(opened.map(|(file, stat)| (file, u64::try_from(stat.st_size).unwrap_or(0))))
+    }
+
+    pub(super) fn open_stat(&self, name: &str, how: OFlags) -> io::Result<Option<(File, Stat)>> {
         let opened = rustix::fs::openat(&self.file, plain(name)?, FILE | how, Mode::from_raw_mode(PRIVATE));
         let Some(fd) = found(opened)? else { return Ok(None) };
         let stat = rustix::fs::fstat(&fd)?;
@@ -191,7 +196,7 @@ impl Dir {
                 format!("{name} is no regular file"),
             ));
         }
-        Ok(Some((File::from(fd), u64::try_from(stat.st_size).unwrap_or(0))))
+        Ok(Some((File::from(fd), stat)))
     }
 
     /// The content of a small file, or `None`; more than `limit` bytes is `FileTooLarge`.

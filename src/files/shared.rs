@@ -1,12 +1,32 @@
 //! Files among the user's own: they keep their mode, and nobody else's change is written over.
 
 use std::io;
+use std::os::unix::fs::FileExt;
 
 use rustix::fs::{Mode, OFlags, Stat};
 
 use super::dir::{Access, Dir, Durability, plain};
 
 impl Dir {
+    /// The content of a regular file and what it was when it was read, if `judge` has nothing against it; or
+    /// `None`.
+    ///
+    /// # Errors
+    /// As [`Dir::open_read`], and what `judge` says.
+    pub fn read_judged(
+        &self,
+        name: &str,
+        judge: impl Fn(&Stat) -> io::Result<()>,
+    ) -> io::Result<Option<(Vec<u8>, Stat)>> {
+        let Some((file, stat)) = self.open_stat(name, OFlags::RDONLY)? else {
+            return Ok(None);
+        };
+        judge(&stat)?;
+        let mut bytes = vec![0; usize::try_from(stat.st_size).unwrap_or(0)];
+        file.read_exact_at(&mut bytes, 0)?;
+        Ok(Some((bytes, stat)))
+    }
+
     /// Puts `bytes` in the place of `name`, whole and outliving a power cut, unless the file is not what it
     /// `was` any more; whether that was so. Its mode stays. `temp` is the temporary's name, a known one under
     /// a lock.

@@ -1,5 +1,6 @@
 //! What is being done: the current task, the todos, rate limits, and the brief from which an interrupted
-//! session resumes (third seed). Types and pure functions; who stores them is `live` and `log`.
+//! session resumes (third seed). Types and pure functions; who stores them is `live` and `log`. (Only
+//! `agent_files` goes to files itself: those of other programs.)
 
 pub mod agent_files;
 pub mod command;

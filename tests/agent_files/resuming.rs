@@ -145,13 +145,20 @@ fn the_newer_of_ours_and_the_files_is_resumed() {
         begins(&lab, "s3", "startup").lines().next().unwrap(),
         "Resuming: Plan the returns"
     );
-    // Or it was left behind.
-    let before = text(&path).replace("\"startedAt\": \"3", "\"startedAt\": \"1");
-    std::fs::write(&path, before).unwrap();
-    assert_eq!(
-        begins(&lab, "s1", "resume").lines().next().unwrap(),
-        "Resuming: Plan the checkout"
-    );
+    // Or it was left behind: another's task, from before ours.
+    let lab = Lab::new();
+    let path = planner(&lab);
+    let host = Process::begin();
+    lab.claude("s1").run_by(&host).prompt("p1", "Plan the checkout");
+    host.kill();
+    std::fs::write(&path, with_task()).unwrap();
+    for (session, source) in [("s1", "resume"), ("s2", "startup")] {
+        let told = begins(&lab, session, source);
+        assert!(
+            told.starts_with("Resuming: Plan the checkout\n"),
+            "{source}: {told}"
+        );
+    }
 }
 
 #[test]

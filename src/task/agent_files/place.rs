@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use chrono::{DateTime, Utc};
-use rustix::fs::Stat;
+use rustix::fs::{FileType, Stat};
 
 use super::builder;
 use super::json::Document;
@@ -39,6 +39,8 @@ pub struct Place {
     pub agent: Agent,
     pub(super) dir: Dir,
     pub(super) name: &'static str,
+    /// What stood there when it was found.
+    pub(super) stat: Stat,
     /// Its path.
     pub path: PathBuf,
 }
@@ -85,9 +87,8 @@ impl<'a> Roots<'a> {
         if let Some(agent) = named {
             return self.of(agent);
         }
-        let mut found: Vec<(Stat, Place)> = self.all(false).into_iter().filter_map(dated).collect();
-        found.sort_by_key(|(stat, _)| (stat.st_mtime, stat.st_mtime_nsec));
-        found.pop().map(|(_, place)| place)
+        let all = self.all(false).into_iter();
+        all.max_by_key(|place| (place.stat.st_mtime, place.stat.st_mtime_nsec))
     }
 
     fn of(self, agent: Agent) -> Option<Place> {
@@ -147,18 +148,14 @@ fn is_same(a: &Stat, b: &Stat) -> bool {
     (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
 }
 
-fn dated(place: Place) -> Option<(Stat, Place)> {
-    let stat = place.dir.stat(place.name).ok()??;
-    Some((stat, place))
-}
-
 fn there(agent: Agent, dir: Dir, folder: &Path) -> Option<Place> {
     let name = agent.file();
-    dir.stat(name).ok()??;
+    let stat = dir.stat(name).ok()??;
     Some(Place {
         agent,
         dir,
         name,
+        stat,
         path: folder.join(name),
     })
 }
@@ -245,21 +242,26 @@ fn below(project: &Path, path: &Path) -> Option<Place> {
     there(Agent::Builder, dir, &folder)
 }
 
-/// What a look at a name says against using the file: links, other people's files, what is no file at all.
+fn refused(why: impl Into<String>) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::InvalidData, why.into()))
+}
+
+/// What a look at a name says against opening it: a link, or no file at all.
+pub(super) fn is_file(stat: &Stat) -> io::Result<()> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(()),
+        FileType::Symlink => refused("it is a link"),
+        _ => refused("it is no regular file"),
+    }
+}
+
+/// What the open file says against using it: it is another's, or more than a state file ever is.
 pub(super) fn judge(stat: &Stat) -> io::Result<()> {
-    let refused = |why: String| Err(io::Error::new(io::ErrorKind::InvalidData, why));
-    let kind = rustix::fs::FileType::from_raw_mode(stat.st_mode);
-    if kind == rustix::fs::FileType::Symlink {
-        return refused("it is a link".to_owned());
-    }
-    if kind != rustix::fs::FileType::RegularFile {
-        return refused("it is no regular file".to_owned());
-    }
     if stat.st_uid != rustix::process::geteuid().as_raw() {
         return refused(format!("it belongs to user {}", stat.st_uid));
     }
     if stat.st_nlink > 1 {
-        return refused("it has a second name (a hard link), from which a new text would part it".to_owned());
+        return refused("it has a second name (a hard link), from which a new text would part it");
     }
     if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > MAX_FILE {
         return refused(format!("it is larger than {} MB", MAX_FILE / (1024 * 1024)));

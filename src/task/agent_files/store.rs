@@ -12,7 +12,7 @@ use rustix::fs::Stat;
 
 use super::json::{Broken, Document};
 use super::news::News;
-use super::place::{Place, judge};
+use super::place::{Place, is_file, judge};
 use super::said::Said;
 use super::{Agent, builder, planner};
 use crate::files::{self, Busy};
@@ -49,14 +49,9 @@ impl From<io::Error> for Unusable {
 
 /// The content, and what the file was when it was read.
 fn bytes(place: &Place) -> io::Result<(Vec<u8>, Stat)> {
-    let gone = || io::Error::from(io::ErrorKind::NotFound);
-    judge(&place.dir.stat(place.name)?.ok_or_else(gone)?)?;
-    let (file, _) = place.dir.open_read(place.name)?.ok_or_else(gone)?;
-    let stat = rustix::fs::fstat(&file)?;
-    judge(&stat)?;
-    let mut bytes = vec![0; usize::try_from(stat.st_size).unwrap_or(0)];
-    std::os::unix::fs::FileExt::read_exact_at(&file, &mut bytes, 0)?;
-    Ok((bytes, stat))
+    is_file(&place.stat)?;
+    let read = place.dir.read_judged(place.name, judge)?;
+    read.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 /// Reads the text as the file of that agent.
@@ -120,11 +115,15 @@ impl Place {
                 Agent::Planner | Agent::Toolkit => planner::write(&doc, news, others),
                 Agent::Builder => builder::write(&doc, news, others),
             };
-            let Some(new) = new else { return Ok(None) };
+            let temp = format!(".{}.bookend", self.name);
+            let Some(new) = new else {
+                // What a killed hook has left; the lock says that nobody is at it.
+                drop(self.dir.remove(&temp));
+                return Ok(None);
+            };
             if stat.st_mode & 0o200 == 0 {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only").into());
             }
-            let temp = format!(".{}.bookend", self.name);
             if self.dir.replace_unchanged(self.name, &temp, &new, &stat)? {
                 let grown = bytes.len() < MAX_SESSION && new.len() >= MAX_SESSION;
                 return Ok((grown && self.agent == Agent::Builder)
