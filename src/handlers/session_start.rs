@@ -84,6 +84,7 @@ fn of<'a>(state: &'a State, context: &Context<'a>) -> Brief<'a> {
         files: &state.turn_files,
         limit: state.rate_limit.as_ref(),
         todo_tool: context.event.host.todo_tool(),
+        has_todos: context.event.host.keeps_todos(),
         ..Brief::default()
     }
 }
@@ -97,6 +98,7 @@ fn offered(context: &Context<'_>, offer: &Offer, source: Source) -> Option<Strin
         when: offer.when,
         limit: offer.limit.as_ref(),
         todo_tool: context.event.host.todo_tool(),
+        has_todos: source == Source::Fork && context.event.host.keeps_todos(),
         from: (source == Source::Startup).then_some(offer.host),
     }
     .text(context.event.at)
