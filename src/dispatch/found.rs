@@ -209,6 +209,7 @@ fn restore(state: &mut State, data: &DataDir, id: &SessionId) -> io::Result<()> 
         return Ok(());
     };
     state.turn_files = view.last_files();
+    state.last_event_at = state.last_event_at.max(view.last_sign);
     let mut turns = view.machine;
     for turn in &mut turns.latest {
         // What the journal still has is more: a turn's further ids, a prompt that the log does not keep.

@@ -84,6 +84,7 @@ pub(super) fn own_brief_as(context: &Context<'_>, ending: Option<&str>) -> Optio
         todo_tool: context.event.host.todo_tool(),
         why: why.as_deref(),
         when,
+        has_todos: context.event.host.keeps_todos(),
         ..Brief::default()
     };
     of_file(brief, context.kept).text(context.event.at)
@@ -132,6 +133,7 @@ fn offered<'a>(context: &Context<'a>, offer: &'a Offer, source: Source) -> Brief
         when: offer.when,
         limit: offer.limit.as_ref(),
         todo_tool: context.event.host.todo_tool(),
+        has_todos: source == Source::Fork && context.event.host.keeps_todos(),
         from: (source == Source::Startup).then_some(offer.host),
         ..Brief::default()
     }

@@ -21,6 +21,7 @@ use crate::reply::{Accepts, Reply};
 
 pub(super) const DIALECT: Dialect = Dialect {
     todo_tool: Some("TaskCreate"),
+    keeps_todos: true,
     pid_variable: Some("CLAUDE_PID"),
     tells_of_compaction: true,
     serves_many: false,

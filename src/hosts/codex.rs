@@ -19,6 +19,7 @@ use crate::reply::{Accepts, Reply};
 
 pub(super) const DIALECT: Dialect = Dialect {
     todo_tool: Some("update_plan"),
+    keeps_todos: false,
     pid_variable: None,
     tells_of_compaction: true,
     serves_many: true,

@@ -20,6 +20,7 @@ use crate::reply::{Accepts, Reply};
 
 pub(super) const DIALECT: Dialect = Dialect {
     todo_tool: Some("write_todos"),
+    keeps_todos: false,
     pid_variable: None,
     tells_of_compaction: false,
     serves_many: false,

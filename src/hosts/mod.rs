@@ -40,6 +40,13 @@ impl Host {
         self.dialect().todo_tool
     }
 
+    /// Whether its list outlives its process, so that a conversation that goes on still has it; and its tool
+    /// adds to it.
+    #[must_use]
+    pub fn keeps_todos(self) -> bool {
+        self.dialect().keeps_todos
+    }
+
     /// Whether a session start follows a compaction.
     #[must_use]
     pub fn tells_of_compaction(self) -> bool {
@@ -80,6 +87,8 @@ impl Host {
 /// A host as data: the one shape that every host file fills.
 struct Dialect {
     todo_tool: Option<&'static str>,
+    /// A conversation that goes on in another process still has its todos, and the tool adds to them.
+    keeps_todos: bool,
     /// The variable that holds the host's process id, if it has one.
     pid_variable: Option<&'static str>,
     /// After a compaction it sends a session start; else the brief waits for the next prompt.

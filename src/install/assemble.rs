@@ -225,7 +225,11 @@ mod tests {
                 !description.contains(": ") && !description.contains(" #"),
                 "{path}"
             );
-            assert!(body.contains("Resuming: <task>"), "{path}");
+            // The description is in every request; the brief's own words are to be in those of a resume only.
+            assert!(
+                body.contains("Resuming: <task>") && !description.contains("Resuming:"),
+                "{path}"
+            );
         }
     }
 }

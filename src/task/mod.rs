@@ -80,12 +80,18 @@ pub struct Todo {
     pub host_id: Option<Redacted>,
 }
 
+impl Todo {
+    /// Whether it is still to be done.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(self.status, TodoStatus::Pending | TodoStatus::InProgress)
+    }
+}
+
 impl Todos {
     /// The items that are still to be done.
     pub fn open(&self) -> impl Iterator<Item = &Todo> {
-        self.items
-            .iter()
-            .filter(|t| matches!(t.status, TodoStatus::Pending | TodoStatus::InProgress))
+        self.items.iter().filter(|t| t.is_open())
     }
 
     /// The same list for another session, whose host has not given the items its ids yet.

@@ -36,6 +36,8 @@ pub struct Brief<'a> {
     pub limit: Option<&'a Limit>,
     /// The host's tool for todos.
     pub todo_tool: Option<&'a str>,
+    /// The host may still have them, and its tool would double them.
+    pub has_todos: bool,
     /// The task comes from another session, e.g. of Claude Code.
     pub from: Option<&'a str>,
     /// The chunk that the builder is at.
@@ -65,7 +67,15 @@ impl Brief<'_> {
         }
         let mut end = String::new();
         if let (Some(tool), Some(_)) = (self.todo_tool, open) {
-            let _ = write!(end, "\nRestore these todos with {tool}; at most one in progress.");
+            let gone = if self.has_todos {
+                ", if they are not there any more"
+            } else {
+                ""
+            };
+            let _ = write!(
+                end,
+                "\nRestore these todos with {tool}{gone}; at most one in progress."
+            );
         }
         if let Some(task) = self.task {
             let anchor = task.context_anchor.as_ref().map_or("there", Redacted::as_str);

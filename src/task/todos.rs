@@ -34,8 +34,10 @@ pub fn after(before: Option<&Todos>, change: &TodoChange, at: DateTime<Utc>) -> 
         }
         TodoChange::Add { id, item } => {
             let known = |t: &Todo| id.is_some() && t.host_id == *id;
-            // What was taken over has no id of this session's yet: so it is restored, not doubled.
-            let taken_over = |t: &Todo| id.is_some() && t.host_id.is_none() && t.content == item.content;
+            // What was taken over has no id of this session's yet: so it is restored, not doubled. Only what is
+            // open was told.
+            let taken_over =
+                |t: &Todo| id.is_some() && t.host_id.is_none() && t.is_open() && t.content == item.content;
             let items = &list.items;
             let there = items
                 .iter()

@@ -1,6 +1,7 @@
 //! Codex CLI, as scripts run it: `codex exec` with the hooks that `bookend install` registered and made trusted.
 
 mod resuming;
+mod skill;
 mod turns;
 
 use std::time::Duration;
