@@ -106,14 +106,13 @@ impl Place {
     }
 
     /// Whether a directory is, or was, a data directory: this one, one of the usual name, or one in which an
-    /// installation left its receipt or the command.
+    /// installation left its receipt.
     #[must_use]
     pub(super) fn is_data_dir(&self, dir: &Path) -> bool {
         let has_receipt = |host: &Host| dir.join("install").join(host.id()).join("receipt.json").is_file();
         dir == self.data
             || dir.file_name().is_some_and(|name| name == "bookend")
             || HOSTS.iter().any(has_receipt)
-            || dir.join("bin/bookend").is_file()
     }
 
     /// Where the executables stand.

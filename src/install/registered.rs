@@ -3,7 +3,7 @@
 //! are ours, how ours go in, how they come out.
 //!
 //! Ours is a command line that has exactly the form that we write: one of the five executables in a
-//! directory `bin` of a data directory (see `Place::is_data_dir`), or of our plugin, and `--host <host>` behind it.
+//! directory `bin` of a data directory (see `Place::is_data_dir`) or with the command in it, or of our plugin, and `--host <host>` behind it.
 //! Everything else is somebody else's, whatever it contains.
 
 use std::path::Path;
@@ -58,7 +58,9 @@ pub(super) fn ours(command: &str, place: &Place) -> Option<(Hook, Host)> {
     let bin = path.parent()?;
     let home = bin.parent()?;
     let is_bin = bin.file_name().is_some_and(|name| name == "bin");
-    let is_home = home == Path::new("${CLAUDE_PLUGIN_ROOT}") || place.is_data_dir(home);
+    // An installation elsewhere, whose receipt is gone, has the command beside its hooks.
+    let has_command = || bin.join("bookend").is_file();
+    let is_home = home == Path::new("${CLAUDE_PLUGIN_ROOT}") || place.is_data_dir(home) || has_command();
     (is_bin && is_home).then_some((hook, host))
 }
 
