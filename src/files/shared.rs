@@ -110,3 +110,31 @@ fn is_as_it_was(now: &Stat, was: &Stat) -> bool {
     };
     of(now) == of(was)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn only_a_file_that_is_as_it_was_is_replaced_and_it_keeps_its_mode() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = Dir::open(temp.path()).unwrap();
+        dir.create_shared("file", b"one").unwrap();
+        let path = temp.path().join("file");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        let was = dir.stat("file").unwrap().unwrap();
+        assert!(dir.replace_unchanged("file", ".temp", b"two", &was).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+        assert!(!dir.replace_unchanged("file", ".temp", b"three", &was).unwrap());
+        dir.remove("file").unwrap();
+        assert!(!dir.replace_unchanged("file", ".temp", b"three", &was).unwrap());
+        assert!(dir.entries().unwrap().is_empty(), "nothing is left behind");
+        assert!(dir.create_shared("file", b"").is_ok() && dir.create_shared("file", b"").is_err());
+    }
+}

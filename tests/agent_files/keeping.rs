@@ -28,7 +28,7 @@ fn a_prompt_sets_the_planners_task_and_its_stop_clears_it_and_all_else_stays_to_
         assert_eq!(
             text(&path),
             PLANNER
-                .replace("28T10:00:00Z\"\n}", &format!("x\"\n}}"))
+                .replace("28T10:00:00Z\"\n}", "x\"\n}")
                 .replace("2026-02-x", &updated),
             "{host}"
         );
@@ -373,7 +373,7 @@ fn the_builders_action_follows_the_turn_and_outlives_its_stop() {
             &json!("/w/cart.rs")
         )
     );
-    let chunks = |text: &str| text[text.find("\"chunks\"").unwrap()..].to_owned();
+    let chunks = |text: &str| text.split_once("\"chunks\"").unwrap().1.to_owned();
     assert_eq!(chunks(&text(&path)), chunks(SESSION));
 }
 

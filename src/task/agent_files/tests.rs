@@ -3,7 +3,7 @@
 use super::json::Document;
 use super::news::{News, TodoNews};
 use super::said::Said;
-use super::{builder, planner};
+use super::{Agent, Roots, builder, planner};
 use crate::event::{Priority, TodoStatus};
 use crate::redact::Redacted;
 use crate::task::{Task, Todo, Todos};
@@ -273,8 +273,8 @@ fn listed(items: &str, todos: TodoNews) -> Option<String> {
             ..news(None, false)
         },
     )?;
-    let from = new.find("\"items\": ").unwrap() + 9;
-    Some(new[from..new.rfind("}, \"updatedAt\"").unwrap()].to_owned())
+    let (_, items) = new.split_once("\"items\": ").unwrap();
+    Some(items.rsplit_once("}, \"updatedAt\"").unwrap().0.to_owned())
 }
 
 #[test]
@@ -471,4 +471,48 @@ fn a_resume_takes_the_newer_of_ours_and_the_files() {
             .as_str(),
         "Drafting"
     );
+}
+
+#[test]
+fn what_somebody_writes_while_we_think_is_not_written_over() {
+    let temp = tempfile::tempdir().unwrap();
+    let docs = temp.path().join("docs");
+    let dir = crate::files::Dir::open(temp.path())
+        .unwrap()
+        .shared_sub("docs")
+        .unwrap();
+    let text = r#"{"currentTask": {"description": "Drafting", "startedAt": "2026-03-01T10:30:00Z"}, "n": 0}"#;
+    dir.create_shared("planner-state.json", text.as_bytes()).unwrap();
+    let roots = Roots {
+        project: Some(temp.path()),
+        home: None,
+    };
+    let place = roots.find(Some(Agent::Planner)).unwrap();
+    let writes = std::cell::Cell::new(0);
+    let puts = |upto: u32| {
+        // A model's tool replaces the file after we have read it.
+        writes.set(writes.get() + 1);
+        if writes.get() <= upto {
+            let theirs = text.replace("\"n\": 0", &format!("\"n\": {}", writes.get()));
+            dir.replace(
+                "planner-state.json",
+                ".theirs",
+                theirs.as_bytes(),
+                crate::files::Durability::Process,
+            )
+            .unwrap();
+        }
+        false
+    };
+    let news = news(Some(task("Plan")), false);
+    assert!(place.write(&news, &|_| puts(1)).unwrap().is_none());
+    let now = std::fs::read_to_string(docs.join("planner-state.json")).unwrap();
+    assert!(now.contains("\"n\": 1") && now.contains("Starting task"), "{now}");
+    writes.set(0);
+    let mut later = news.clone();
+    later.task.as_mut().unwrap().last_action = Redacted::new("Ran ls");
+    let refused = place.write(&later, &|_| puts(9)).unwrap_err().to_string();
+    assert_eq!(refused, "somebody else keeps changing it");
+    let now = std::fs::read_to_string(docs.join("planner-state.json")).unwrap();
+    assert!(now.contains("\"n\": 3") && !now.contains("Ran ls"), "{now}");
 }
