@@ -104,8 +104,17 @@ fn print(report: &Report, now: DateTime<Utc>, out: &mut Out) {
         findings(level, &report.findings, out);
     }
     out.gap();
+    let unproven = report
+        .findings
+        .iter()
+        .filter(|f| f.level == Level::NotProven)
+        .count();
     out.line(match report.problems() {
-        0 => Line::of(Style::Good, "Nothing needs doing."),
+        0 if unproven == 0 => Line::of(Style::Good, "Nothing needs doing."),
+        0 => Line::of(
+            Style::Notice,
+            "Nothing needs doing, but not everything is proven yet.",
+        ),
         1 => Line::of(Style::Bad, "1 thing needs doing."),
         n => Line::of(Style::Bad, &format!("{n} things need doing.")),
     });
