@@ -6,7 +6,9 @@
 //! call all the same, and refuses each call with each error.
 
 mod after;
+mod commands;
 mod order;
 mod scenes;
 mod strace;
 mod sweeps;
+mod users_files;

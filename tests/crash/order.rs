@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::scenes::{Scene, stop};
+use super::scenes::{SCENES, Scene, stop};
 use super::strace::{can_trace, one_sweep, trace};
 use crate::harness::Lab;
 
@@ -101,4 +101,25 @@ fn an_ending_is_on_the_disk_before_its_open_entry_goes_and_before_the_answer() {
     // The journal comes before the wait for the disk: a hook that is killed while it waits has written all.
     assert!(log < journal && journal < sync && sync < removed, "{lines:#?}");
     assert!(removed < place(&lines, "write", "1<"), "{lines:#?}");
+}
+
+#[test]
+fn a_hook_starts_no_process_and_no_thread_opens_no_socket_and_looks_into_no_transcript() {
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    for scene in SCENES {
+        let lab = Lab::new();
+        (scene.prepare)(&lab);
+        let (lines, _) = trace(&lab, scene, &[]);
+        for line in lines {
+            let name = line.split('(').next().unwrap();
+            let starts = [
+                "clone", "clone3", "fork", "vfork", "execve", "socket", "connect", "dup2",
+            ];
+            assert!(!starts.contains(&name), "{}: {line}", scene.name);
+            assert!(!line.contains("/.claude/"), "{}: {line}", scene.name);
+        }
+    }
 }
