@@ -1,6 +1,8 @@
 //! Nothing is lost to hooks that run at the same time: parallel tools, parallel sessions, one event twice,
 //! a lock that somebody holds, a prune beside late events.
 
+mod commands;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex, MutexGuard};

@@ -6,9 +6,11 @@
 //! call all the same, and refuses each call with each error.
 
 mod after;
+mod commands;
 mod order;
 mod scenes;
 mod strace;
 mod sweeps;
+mod users_files;
 
 pub(crate) use strace::{can_trace, changes, inject, one_sweep, skipped};

@@ -40,6 +40,15 @@ pub struct Answer {
     pub stderr: String,
 }
 
+/// A word to whoever reads the run.
+#[expect(
+    clippy::print_stdout,
+    reason = "who reads the run is told what it did and left out"
+)]
+pub fn say(text: &str) {
+    println!("{text}");
+}
+
 /// The path of a hook executable.
 pub fn executable(hook: Hook) -> &'static str {
     match hook {

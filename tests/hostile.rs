@@ -1,10 +1,13 @@
 //! A hostile machine: roots and directories that are not what they should be, ids that are paths, streams
 //! that are closed, held or endless, signals. Nothing is written outside, nothing hangs, the host goes on.
 
+mod clock;
+mod disk;
 mod files;
 mod ids;
 mod machine;
 mod roots;
+mod signals;
 mod streams;
 
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::scenes::{Scene, stop, with_planner};
+use super::scenes::{SCENES, Scene, stop, with_planner};
 use super::strace::{can_trace, one_sweep, trace};
 use crate::harness::Lab;
 
@@ -136,4 +136,25 @@ fn an_agents_file_is_replaced_whole_and_on_the_disk_after_the_journal_and_before
     // The lock is taken while the session's is held, so that hooks of one session write in their order.
     let locks: Vec<&String> = lines.iter().filter(|l| l.starts_with("flock")).collect();
     assert!(locks.iter().any(|l| l.contains("/docs>")), "{locks:#?}");
+}
+
+#[test]
+fn a_hook_starts_no_process_and_no_thread_opens_no_socket_and_looks_into_no_transcript() {
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    for scene in SCENES {
+        let lab = Lab::new();
+        (scene.prepare)(&lab);
+        let (lines, _) = trace(&lab, scene, &[]);
+        for line in lines {
+            let name = line.split('(').next().unwrap();
+            let starts = [
+                "clone", "clone3", "fork", "vfork", "execve", "socket", "connect", "dup2",
+            ];
+            assert!(!starts.contains(&name), "{}: {line}", scene.name);
+            assert!(!line.contains("/.claude/"), "{}: {line}", scene.name);
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! One hook under strace: traced, killed or refused at a system call; a sweep over all of them.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{File, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,10 +12,16 @@ use std::time::SystemTime;
 use serde_json::json;
 
 use super::scenes::Scene;
-use crate::harness::{Answer, Lab, hook_of};
+use crate::harness::{Answer, Lab, hook_of, say};
 
 /// Sweeps run two processes at a time; one sweep is enough for the machine.
 pub(super) static SWEEP: Mutex<()> = Mutex::new(());
+
+/// What may pass, for a call to answer.
+pub(super) const PASSING: [&str; 3] = ["ENOSPC", "EIO", "EMFILE"];
+
+/// What is for good.
+pub(super) const FOR_GOOD: &str = "EACCES";
 
 pub(crate) fn one_sweep() -> MutexGuard<'static, ()> {
     SWEEP.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -46,7 +52,7 @@ pub(crate) fn can_trace() -> bool {
         .status();
     let works = tried.is_ok_and(|s| s.code().is_none());
     if !works {
-        skipped("the sweeps need strace, and the right to trace a child");
+        say("SKIPPED: the sweeps need strace, and the right to trace a child");
     }
     works
 }
@@ -57,24 +63,31 @@ pub(super) fn wipe(dir: &Path) {
     }
 }
 
-/// Everything below the two stores and the project, to be put back before each run.
+/// Everything below the stores and HOME, to be put back before each run.
 pub(super) struct Snapshot(Vec<(PathBuf, Content)>);
 
-/// A file's bytes and its time; a directory has none.
-pub(super) type Content = Option<(Vec<u8>, SystemTime)>;
+/// What stands at a path.
+pub(super) enum Content {
+    Dir(u32),
+    File(Vec<u8>, SystemTime, u32),
+    Link(PathBuf),
+}
 
 impl Snapshot {
     pub(super) fn take(lab: &Lab) -> Self {
         let mut all = Vec::new();
-        for root in [lab.hooks_dir(), lab.data_dir(), lab.project()] {
+        for root in places(lab) {
             for entry in walkdir::WalkDir::new(&root).into_iter().filter_map(Result::ok) {
                 let path = entry.path().to_owned();
-                let content = entry.file_type().is_file().then(|| {
-                    (
-                        std::fs::read(&path).unwrap(),
-                        entry.metadata().unwrap().modified().unwrap(),
-                    )
-                });
+                let meta = entry.metadata().unwrap();
+                let mode = meta.permissions().mode() & 0o7777;
+                let content = if meta.is_dir() {
+                    Content::Dir(mode)
+                } else if meta.is_symlink() {
+                    Content::Link(std::fs::read_link(&path).unwrap())
+                } else {
+                    Content::File(std::fs::read(&path).unwrap(), meta.modified().unwrap(), mode)
+                };
                 all.push((path, content));
             }
         }
@@ -82,20 +95,18 @@ impl Snapshot {
     }
 
     pub(super) fn restore(&self, lab: &Lab) {
-        wipe(&lab.hooks_dir());
-        wipe(&lab.data_dir());
-        wipe(&lab.project());
+        places(lab).iter().for_each(|root| wipe(root));
         for (path, content) in &self.0 {
             match content {
-                None => std::fs::DirBuilder::new().mode(0o700).create(path).unwrap(),
-                Some((bytes, modified)) => {
-                    let mut file = File::options()
-                        .write(true)
-                        .create_new(true)
-                        .mode(0o600)
-                        .open(path)
-                        .unwrap();
+                Content::Dir(mode) => {
+                    std::fs::create_dir(path).unwrap();
+                    std::fs::set_permissions(path, Permissions::from_mode(*mode)).unwrap();
+                }
+                Content::Link(to) => symlink(to, path).unwrap(),
+                Content::File(bytes, modified, mode) => {
+                    let mut file = File::options().write(true).create_new(true).open(path).unwrap();
                     std::io::Write::write_all(&mut file, bytes).unwrap();
+                    file.set_permissions(Permissions::from_mode(*mode)).unwrap();
                     file.set_modified(*modified).unwrap();
                 }
             }
@@ -105,8 +116,25 @@ impl Snapshot {
     /// The logs as they were.
     pub(super) fn logs(&self) -> impl Iterator<Item = (&Path, &[u8])> {
         let files = self.0.iter().filter(|(path, _)| path.ends_with("log.jsonl"));
-        files.filter_map(|(path, content)| Some((path.as_path(), content.as_ref()?.0.as_slice())))
+        files.filter_map(|(path, content)| match content {
+            Content::File(bytes, ..) => Some((path.as_path(), bytes.as_slice())),
+            _ => None,
+        })
     }
+
+    /// A file's bytes as they were.
+    pub(super) fn file(&self, path: &Path) -> Option<&[u8]> {
+        let found = self.0.iter().find(|(known, _)| known == path);
+        found.and_then(|(_, content)| match content {
+            Content::File(bytes, ..) => Some(bytes.as_slice()),
+            _ => None,
+        })
+    }
+}
+
+/// Where anything is ever written.
+pub(super) fn places(lab: &Lab) -> [PathBuf; 4] {
+    [lab.hooks_dir(), lab.data_dir(), lab.project(), lab.path("home")]
 }
 
 /// One system call of a run: its name and which call of that name it is.
@@ -145,6 +173,13 @@ pub(super) fn trace(lab: &Lab, scene: &Scene, options: &[&str]) -> (Vec<String>,
     all.extend(options);
     strace(lab, scene, &all).ok();
     let text = std::fs::read_to_string(&out).unwrap();
+    let (lines, points) = calls_from(&text, |line| line.contains("POLLIN"));
+    assert!(points.len() > 20, "{text}");
+    (lines, points)
+}
+
+/// The calls of a trace from the first one on that `begins`, as lines and as points.
+pub(super) fn calls_from(text: &str, begins: impl Fn(&str) -> bool) -> (Vec<String>, Vec<Point>) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let (mut lines, mut points) = (Vec::new(), Vec::new());
     for line in text
@@ -154,18 +189,17 @@ pub(super) fn trace(lab: &Lab, scene: &Scene, options: &[&str]) -> (Vec<String>,
         let name = line.split('(').next().unwrap().to_owned();
         let count = counts.entry(name.clone()).or_default();
         *count += 1;
-        if !lines.is_empty() || line.contains("POLLIN") {
+        if !lines.is_empty() || begins(line) {
             points.push((name, *count));
             lines.push(line.to_owned());
         }
     }
-    assert!(points.len() > 20, "{text}");
     (lines, points)
 }
 
-/// Runs `check` for every point of a scene, two at a time; how many of them failed.
+/// Runs `check` for every point of a prepared lab, two at a time; how many of them failed.
 pub(super) fn sweep<T: Sync>(
-    scene: &Scene,
+    prepare: fn(&Lab),
     points: &[T],
     check: impl Fn(&Lab, &Snapshot, &T) + Sync,
 ) -> usize {
@@ -174,7 +208,7 @@ pub(super) fn sweep<T: Sync>(
         for _ in 0..2 {
             scope.spawn(|| {
                 let lab = Lab::new();
-                (scene.prepare)(&lab);
+                prepare(&lab);
                 let snapshot = Snapshot::take(&lab);
                 while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
                     snapshot.restore(&lab);

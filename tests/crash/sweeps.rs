@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::after::{calls, counted, go_on, go_on_without_log, is_told};
 use super::scenes::{SCENES, Scene, tool};
 use super::strace::{
-    Point, can_trace, changes, full, inject, is_file_call, one_sweep, strace, sweep, trace, write,
+    FOR_GOOD, PASSING, Point, can_trace, changes, full, inject, is_file_call, one_sweep, strace, sweep,
+    trace, write,
 };
 use crate::harness::Lab;
 
@@ -29,7 +30,7 @@ fn a_hook_killed_at_any_system_call_loses_nothing_that_was_acknowledged() {
             .collect();
         let began = std::time::Instant::now();
         let killed = AtomicUsize::new(0);
-        failed += sweep(scene, &points, |lab, before, (name, when)| {
+        failed += sweep(scene.prepare, &points, |lab, before, (name, when)| {
             let options = inject(name, "signal=KILL", *when);
             let options: Vec<&str> = options.iter().map(String::as_str).collect();
             let code = strace(lab, scene, &options).code;
@@ -53,10 +54,6 @@ fn a_hook_killed_at_any_system_call_loses_nothing_that_was_acknowledged() {
     }
     assert_eq!(failed, 0, "kill points that lost something");
 }
-
-/// What may pass, for a call to answer; and what is for good.
-const PASSING: [&str; 3] = ["ENOSPC", "EIO", "EMFILE"];
-const FOR_GOOD: &str = "EACCES";
 
 #[test]
 fn a_hook_that_is_refused_any_system_call_leaves_the_host_alone_and_the_old_state_whole() {
@@ -86,7 +83,7 @@ fn a_hook_that_is_refused_any_system_call_leaves_the_host_alone_and_the_old_stat
             }
         }
         let began = std::time::Instant::now();
-        failed += sweep(scene, &refused, |lab, before, ((name, when), error)| {
+        failed += sweep(scene.prepare, &refused, |lab, before, ((name, when), error)| {
             let place = format!("{}: {error} at {name} {when}", scene.name);
             let options = inject(name, &format!("error={error}"), *when);
             let options: Vec<&str> = options.iter().map(String::as_str).collect();
@@ -152,7 +149,7 @@ fn a_hook_killed_while_it_leaves_its_event_leaves_it_whole_or_not_at_all() {
         .cloned()
         .collect();
     assert!(points.iter().any(|(n, _)| n == "renameat"), "{points:?}");
-    let failed = sweep(&scene, &points, |lab, before, (name, when)| {
+    let failed = sweep(scene.prepare, &points, |lab, before, (name, when)| {
         let place = format!("{}: killed at {name} {when}", scene.name);
         let held = hold(lab);
         let options = inject(name, "signal=KILL", *when);
@@ -217,7 +214,7 @@ fn a_hook_killed_while_the_journals_older_part_is_dropped_forgets_nothing() {
         .filter(|(n, _)| full() || changes(n))
         .cloned()
         .collect();
-    let failed = sweep(&scene, &points, |lab, before, (name, when)| {
+    let failed = sweep(scene.prepare, &points, |lab, before, (name, when)| {
         let place = format!("{}: killed at {name} {when}", scene.name);
         let options = inject(name, "signal=KILL", *when);
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
