@@ -13,11 +13,12 @@ pub(super) use methods::{Call, CallStart, Calls, Repl};
 
 use super::machine::Machine;
 use super::out::Out;
-use super::values::{duration, hook, host};
+use super::values::{agent, duration, hook, host};
 use super::{Failed, Run};
 use crate::config::VARIABLES;
 use crate::hook::Hook;
 use crate::host::Host;
+use crate::task::agent_files::Agent;
 
 /// See what your AI coding agents were doing, when their hooks fired, and where to go on.
 #[derive(Debug, Parser)]
@@ -258,8 +259,11 @@ that a session of this project left in the log and that no other one took over; 
 
 --json: {project, source {host, session, logSession, live} (null: there is no list), flow, lastSyncedAt, items[] \
 {content, status, priority, flow, refId, hostId}}; status: pending, in_progress, completed or cancelled; priority: \
-high, medium or low; hostId (the host's own id of it) only where a host has one.")]
+high, medium or low; hostId (the host's own id of it) only where a host has one. With --init: {made}.")]
 pub(super) struct Todos {
+    /// Make the state file of that agent (planner or toolkit), with this list in it; the hooks keep it from then on
+    #[arg(long, value_name = "AGENT", value_parser = agent)]
+    pub(super) init: Option<Agent>,
     /// One JSON object
     #[arg(long)]
     pub(super) json: bool,

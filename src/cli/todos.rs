@@ -1,8 +1,11 @@
 //! `bookend todos`: what is still to be done in this project, and whose list that is: of a live session of
 //! the project, the newest first, else the newest list that a session left open in the log.
 
+use std::path::Path;
+
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use serde_json::json;
 
 use super::args::Todos as Verb;
 use super::live::{self, Live};
@@ -19,6 +22,7 @@ use crate::log::id::SessionId;
 use crate::log::open::OpenEntry;
 use crate::log::view::SessionView;
 use crate::redact::Redacted;
+use crate::task::agent_files::{self, Agent, Roots};
 use crate::task::todos::ADHOC;
 use crate::task::{Todo, Todos};
 
@@ -30,6 +34,9 @@ impl Run for Verb {
         machine.settle(out);
         let project = here()?;
         let found = find(&project, machine, out);
+        if let Some(agent) = self.init {
+            return self.init(agent, &project, found.as_ref(), machine, out);
+        }
         if self.json {
             return out.json(&Document::of(&project, found.as_ref()));
         }
@@ -41,6 +48,31 @@ impl Run for Verb {
                 text::home(project.as_str())
             )),
         }
+        Ok(())
+    }
+}
+
+impl Verb {
+    /// Makes the state file of an agent, because the user asked for it.
+    fn init(
+        &self,
+        agent: Agent,
+        project: &Redacted,
+        found: Option<&List>,
+        machine: &Machine,
+        out: &mut Out,
+    ) -> Result<(), Failed> {
+        let roots = Roots {
+            project: Some(Path::new(project.as_str())),
+            home: machine.config.home.as_deref(),
+        };
+        let todos = found.map(|list| &list.todos);
+        let made = agent_files::init(agent, roots, todos, machine.now).map_err(Failed::to)?;
+        if self.json {
+            return out.json(&json!({ "made": made }));
+        }
+        let path = text::home(&made.to_string_lossy());
+        out.line(format!("Made {path}: the hooks keep it from now on."));
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::hook::Hook;
 use crate::host::Host;
+use crate::task::agent_files::Agent;
 
 /// A host by its id.
 pub(super) fn host(text: &str) -> Result<Host, String> {
@@ -11,6 +12,15 @@ pub(super) fn host(text: &str) -> Result<Host, String> {
         let ids: Vec<&str> = Host::ALL.iter().map(|h| h.id()).collect();
         format!("the hosts are {}", ids.join(", "))
     })
+}
+
+/// An agent whose state file can be made.
+pub(super) fn agent(text: &str) -> Result<Agent, String> {
+    match text {
+        "planner" => Ok(Agent::Planner),
+        "toolkit" => Ok(Agent::Toolkit),
+        _ => Err("the agents are planner and toolkit; a builder begins its sessions itself".to_owned()),
+    }
 }
 
 /// A hook by its executable's name.

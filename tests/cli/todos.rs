@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Host, json_of, text_of};
+use super::{Host, complaint_of, json_of, text_of};
 use crate::harness::Lab;
 
 fn list(host: &Host, lab: &Lab, session: &str, items: &[(&str, &str)]) {
@@ -193,4 +193,23 @@ fn the_log_shows_the_last_list_of_a_session() {
         text.contains("Todos: 1 of 2 open") && text.contains("Ship it"),
         "{text}"
     );
+}
+
+#[test]
+fn a_state_file_is_made_where_the_user_asks_for_it_and_kept_from_then_on() {
+    let lab = Lab::new();
+    let host = Host::new();
+    host.send(&lab, "s1", "UserPromptSubmit", json!({"prompt": "Do it"}));
+    list(&host, &lab, "s1", &[("Mend the cart", "in_progress")]);
+    let file = lab.project().join("docs/planner-state.json");
+    let made = json_of(&lab, &["todos", "--init", "planner", "--json"]);
+    assert_eq!(made["made"], file.to_str().unwrap());
+    let read = || -> Value { serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap() };
+    assert_eq!(read()["uiTodos"]["items"][0]["content"], "Mend the cart");
+
+    list(&host, &lab, "s1", &[("Mend the cart", "completed")]);
+    assert_eq!(read()["uiTodos"]["items"][0]["status"], "completed");
+    let again = complaint_of(&lab, &["todos", "--init", "planner"]);
+    assert!(again.contains("it is there already"), "{again}");
+    assert_eq!(lab.bookend(&["todos", "--init", "builder"]).code, Some(2));
 }
