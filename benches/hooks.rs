@@ -14,6 +14,8 @@
     reason = "a bench prints its table and stops at anything that it did not expect"
 )]
 
+mod scale;
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -106,15 +108,7 @@ fn main() {
     table.most("redaction of 64 KiB of ordinary text, ms", redaction(), 1.0);
     drop(lab);
 
-    let (roots, sessions) = if quick { (1_000, 2_000) } else { (10_000, 100_000) };
-    let big = Lab::new();
-    big.fill(roots, sessions);
-    let small = Lab::new();
-    let (alone, crowded) = Lab::pair(&small, &big, &built, runs / 2);
-    for hook in HOOKS {
-        let name = format!("{hook}: {roots} live, {sessions} logged / none");
-        table.ratio(&name, crowded.p50(hook) / alone.p50(hook), 1.2);
-    }
+    scale::rows(&built, &mut table, quick, runs);
     println!("{}", table.text);
     println!(
         "empty process {:.0} µs, sh -c : {:.0} µs (p50); for the record, not for a bar",
@@ -434,25 +428,6 @@ impl Lab {
             .collect();
         times.sort_by(f64::total_cmp);
         times[3]
-    }
-
-    /// A machine with a past: live sessions that are not stale, and a long history.
-    fn fill(&self, live: usize, logged: usize) {
-        let (hooks, log) = (self.dir.path().join("hooks"), self.dir.path().join("data/log"));
-        for dir in [&hooks, &log] {
-            make_private(dir);
-        }
-        make_private(&self.dir.path().join("data"));
-        for i in 0..live {
-            let dir = hooks.join(format!("session-{i:06}"));
-            make_private(&dir);
-            std::fs::write(dir.join("events.jsonl"), "{}\n").unwrap();
-        }
-        for i in 0..logged {
-            let dir = log.join(format!("ClaudeCode-20260101T000000Z-{i:08x}"));
-            make_private(&dir);
-            std::fs::write(dir.join("log.jsonl"), "{}\n").unwrap();
-        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! call all the same, and refuses each call with each error.
 
 mod after;
+mod command;
 mod commands;
 mod order;
 mod scenes;

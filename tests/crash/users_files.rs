@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bookend::hook::Hook;
 
-use super::commands::{Command, completes, kill_each, refuse_each, run, trace};
+use super::command::{Command, completes, kill_each, refuse_each, run, trace};
 use super::strace::{Snapshot, can_trace, one_sweep};
 use crate::harness::Lab;
 
