@@ -100,7 +100,8 @@ fn remove(plan: &mut Plan, place: &Place) -> Result<(), InstallError> {
     clear(&(installer(host)?.cache)(&plan.survey.found));
     verify(plan, place)?;
     assemble::remove(&root, &assemble::parts(place, host))?;
-    receipt::remove(place, host)
+    let files: Vec<&Path> = plan.edits.iter().map(|edit| edit.file.path.as_path()).collect();
+    receipt::remove(place, host, &files)
 }
 
 fn write(file: &mut UserFile, text: Option<&[u8]>) -> Result<(), InstallError> {

@@ -177,28 +177,31 @@ fn bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Removes it with the texts that it keeps. A backup stays where the file did not come back as it was found.
+/// Removes it with the texts that it keeps of these files, also where an installation was killed before it wrote
+/// the receipt. A backup stays where the file did not come back as it was found.
 ///
 /// # Errors
 /// It cannot be removed.
-pub(super) fn remove(place: &Place, host: Host) -> Result<(), InstallError> {
+pub(super) fn remove(place: &Place, host: Host, files: &[&Path]) -> Result<(), InstallError> {
     let path = folder(place, host);
     let Ok(dir) = Dir::open(&path) else { return Ok(()) };
-    let files = read(place, host)?.map(|receipt| receipt.files);
+    let noted = read(place, host)?
+        .map(|receipt| receipt.files)
+        .unwrap_or_default();
     let clear = || -> io::Result<()> {
-        let noted = files.unwrap_or_default();
         dir.remove(&format!("{RECEIPT}{NEW}"))?;
         for entry in left(&dir)? {
             entry.0.remove(&entry.1)?;
         }
-        for file in &noted {
-            let name = file.path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-            if bytes(&path.join(FOUND).join(name))? == bytes(&file.path)?
+        let known = noted.iter().map(|noted| noted.path.as_path());
+        for file in known.chain(files.iter().copied()) {
+            let name = file.file_name().and_then(|n| n.to_str()).unwrap_or("file");
+            if bytes(&path.join(FOUND).join(name))? == bytes(file)?
                 && let Some(found) = dir.sub(FOUND)?
             {
                 found.remove(name)?;
             }
-            if let (Some(name), Some(before)) = (&file.before, dir.sub(BEFORE)?) {
+            if let Some(before) = dir.sub(BEFORE)? {
                 before.remove(name)?;
             }
         }
