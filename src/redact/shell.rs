@@ -66,10 +66,7 @@ fn long_option(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
         return None;
     }
     let from = text.blanks(end);
-    if !listed
-        && !is_closing_quote(text, from)
-        && let Some(quoted) = argument(text, from)
-    {
+    if !listed && let Some(quoted) = argument(text, from) {
         return assign::in_quotes(text, key, quoted);
     }
     let start = if listed { gap } else { from };
@@ -138,18 +135,17 @@ fn short_option(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
         start = text.blanks(start);
     }
     if let Some(quoted) = argument(text, start) {
-        let open = !is_closing_quote(text, start);
         let (start, end) = (quoted.start, quoted.end);
-        return (open && usable(text, start, end)).then(|| Hit::new(start, end, "password"));
+        return usable(text, start, end).then(|| Hit::new(start, end, "password"));
     }
     let end = word_end(text, start);
     let option = text.at(start) == b'-';
     (!option && usable(text, start, end)).then(|| Hit::new(start, end, "password"))
 }
 
-/// A quoted argument; letters before the quote are a part of a word here.
+/// A quoted argument; letters before the quote are a part of a word here, and the quote may end what is around.
 fn argument(text: Text, at: usize) -> Option<Quoted> {
-    Quoted::at(text, at).filter(|_| !text.at(at).is_ascii_alphabetic())
+    Quoted::at(text, at).filter(|q| !text.at(at).is_ascii_alphabetic() && !is_closing_quote(text, q.open))
 }
 
 /// `machine h login u password x`

@@ -43,6 +43,8 @@ fn a_string_that_ends_behind_a_name_or_an_option_stays_whole() {
         r#"Server=db;Password=hunter2"tail"#,
         r"mysql -pr",
         r"mysql -pu",
+        r"mysql -p$",
+        r"x --password $",
         r"mysql -p",
         r"x --password r",
         r"password=r",
