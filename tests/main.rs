@@ -19,6 +19,7 @@ mod harness;
 mod hostile;
 mod hosts;
 mod live_state;
+mod oracle;
 mod payloads;
 mod prune;
 mod resume;
