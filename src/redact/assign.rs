@@ -58,7 +58,7 @@ pub(super) fn at_separator(text: Text<'_>, sep: usize) -> Option<Hit<'_>> {
         _ => place
             .end(text, key)
             .map(|end| hit(text, start, end, key.rule))
-            .map(|hit| place.wrapped(text, hit))
+            .map(|hit| auth::behind_scheme(text, start).unwrap_or_else(|| place.wrapped(text, hit)))
             .or_else(|| typed(text, key, start)),
     }
 }
@@ -175,7 +175,8 @@ fn is_literal(key: Key, content: &[u8]) -> bool {
         Kind::Token => {
             let short = content.len() < if key.compound { 3 } else { 6 };
             let word = value::is_plain(content) && content.len() < 16 && !key.compound;
-            !short && !word && !digits && !blanks && !value::is_own_name(content) && !value::is_path(content)
+            let number = digits && !(key.compound && content.len() > 9);
+            !short && !word && !number && !blanks && !value::is_own_name(content) && !value::is_path(content)
         }
         Kind::Weak => !blanks && value::is_opaque(content, 8),
         Kind::Query => false,
@@ -185,6 +186,7 @@ fn is_literal(key: Key, content: &[u8]) -> bool {
 
 /// Speaks about a secret instead of being one.
 fn is_about(content: &[u8]) -> bool {
+    let content = content.trim_ascii();
     value::is_own_name(content)
         || value::is_prose(content)
         || (value::is_path(content) && !content.iter().any(u8::is_ascii_uppercase))

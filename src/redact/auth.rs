@@ -83,6 +83,11 @@ pub(super) fn header(text: Text<'_>, start: usize, end: usize) -> Option<Hit<'_>
     let credentials = text.run(next, |b| !b.is_ascii_whitespace()).min(end);
     let content = text.bytes(next, credentials);
     if let Some((_, rule)) = ONE_WORD.iter().find(|(name, _)| scheme(name)) {
+        // `Bearer FlyV1 …`: a scheme in the scheme.
+        let inner = |(name, _): &(&str, &str)| content.eq_ignore_ascii_case(name.as_bytes());
+        if ONE_WORD.iter().any(inner) && text.blanks(credentials) < end {
+            return header(text, next, end);
+        }
         let stands = value::is_stand_in(content)
             || value::is_own_name(value::trim_punctuation(content))
             || is_talk(content)
@@ -142,6 +147,19 @@ fn is_talk(content: &[u8]) -> bool {
     ];
     let word = value::trim_punctuation(content);
     TALK.iter().any(|t| word.eq_ignore_ascii_case(t.as_bytes())) || content.starts_with(b"realm=")
+}
+
+/// `TOKEN=Bearer x7Kd…`: what was taken for the value is only the scheme.
+pub(super) fn behind_scheme(text: Text<'_>, start: usize) -> Option<Hit<'_>> {
+    let first = text.run(start, is_token);
+    let (_, rule) = ONE_WORD
+        .iter()
+        .find(|(name, _)| text.bytes(start, first).eq_ignore_ascii_case(name.as_bytes()))?;
+    let next = text.blanks(first);
+    let end = text.run(next, |b| is_token68(b) || b == b',');
+    let content = text.bytes(next, end);
+    let told = next > first && value::is_opaque(content, 8) && !value::is_code(content);
+    told.then(|| Hit::new(next, one_word_end(text, next, end), rule))
 }
 
 /// `Bearer <token>` and `Basic <base64 of user:password>` by themselves.

@@ -95,6 +95,7 @@ const ENDINGS: &[(&str, Kind, &str, Before)] = &[
     ("xauth", Kind::Authorization, "authorization", Before::Nothing),
     ("cookie", Kind::Cookie, "cookie", Before::Nothing),
     ("setcookie", Kind::Cookie, "cookie", Before::Nothing),
+    ("gitlabsession", Kind::Secret, "cookie", Before::Nothing),
     ("value", Kind::Value, "secret", Before::Nothing),
     ("sig", Kind::Query, "signature", Before::Nothing),
     ("signature", Kind::Query, "signature", Before::Word),
@@ -136,6 +137,9 @@ const TAILS: &[&str] = &[
     "string",
 ];
 
+/// Tokens that say where a list or a task goes on, and open nothing.
+const BOOKMARKS: &[&[u8]] = &[b"progress", b"page", b"next", b"continuation", b"cancellation"];
+
 /// What the name, written as found, holds.
 pub(super) fn classify(name: &[u8]) -> Option<Key> {
     let name = without_number(name);
@@ -164,12 +168,18 @@ fn find(name: &[u8]) -> Option<Key> {
             Before::SomeWord => !head.is_empty() && word_ends,
             Before::Nothing => head.is_empty(),
         };
-        fits.then_some(Key {
+        (fits && !(*kind == Kind::Token && is_bookmark(head))).then_some(Key {
             kind: *kind,
             rule,
             compound: !head.is_empty(),
         })
     })
+}
+
+/// `pageToken`, `nextPageToken`; not `FB_PAGE_TOKEN`, which is one.
+fn is_bookmark(head: &[u8]) -> bool {
+    let mut before = BOOKMARKS.iter().filter_map(|word| strip_ending(head, word));
+    before.any(|rest| rest.is_empty() || rest.eq_ignore_ascii_case(b"next"))
 }
 
 /// For each last letter the letters that stand before it in some ending.

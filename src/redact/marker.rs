@@ -12,6 +12,7 @@ const OPEN: &str = "[REDACTED:";
 /// Rules that are not in the table of token families.
 pub(super) const RULES: &[&str] = &[
     "access-key",
+    "airtable-token",
     "api-key",
     "authorization",
     "azure-client-secret",

@@ -5,6 +5,7 @@
 
 use super::scan::Hit;
 use super::text::{Text, is_token};
+use super::value;
 
 /// `eyJ….eyJ….…`: signed, unsigned (empty last part), encrypted (five parts)
 /// or cut after the second part.
@@ -46,8 +47,16 @@ pub(super) fn telegram(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
     (fits && text.at(at + 1) == b'A').then(|| Hit::new(start, end, "telegram-token"))
 }
 
+/// Called at a dot.
+pub(super) fn at_dot(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
+    discord(text, at)
+        .or_else(|| terraform(text, at))
+        .or_else(|| vault(text, at))
+        .or_else(|| airtable(text, at))
+}
+
 /// `<user id>.<6>.<27 or more>`, called at the first dot.
-pub(super) fn discord(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
+fn discord(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
     if text.at(at + 7) != b'.' {
         return None;
     }
@@ -61,7 +70,7 @@ pub(super) fn discord(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
 }
 
 /// `<14>.atlasv1.<60 or more>`, called at the first dot.
-pub(super) fn terraform(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
+fn terraform(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
     const MIDDLE: &str = ".atlasv1.";
     if !text.has(at, MIDDLE) {
         return None;
@@ -70,6 +79,25 @@ pub(super) fn terraform(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
     let end = text.run(at + MIDDLE.len(), |b| is_token(b) || b == b'=');
     let fits = at - start >= 10 && end - at >= MIDDLE.len() + 20;
     fits.then(|| Hit::new(start, end, "terraform-token"))
+}
+
+/// `s.<24>`, as Vault made them before its prefixes; called at the dot.
+fn vault(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
+    let start = at.checked_sub(1)?;
+    let end = text.run(at + 1, is_token);
+    let fits = text.at(start) == b's' && end - at == 25 && text.word_starts(start);
+    let body = text.bytes(at + 1, end);
+    let plain = body.iter().all(u8::is_ascii_alphanumeric) && !matches!(text.at(end), b'(' | b'.');
+    (fits && plain && value::is_mixed(body)).then(|| Hit::new(start, end, "vault-token"))
+}
+
+/// `pat<14>.<64 hex>`, called at the dot.
+fn airtable(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
+    let start = at.checked_sub(17)?;
+    let end = text.run(at + 1, |b| b.is_ascii_hexdigit());
+    let name = text.bytes(start, at);
+    let fits = end - at == 65 && text.has(start, "pat") && text.word_starts(start);
+    (fits && name.iter().all(u8::is_ascii_alphanumeric)).then(|| Hit::new(start, end, "airtable-token"))
 }
 
 /// `<3><digit>Q~<31 or more>`, called at the tilde.

@@ -88,7 +88,7 @@ fn candidate(text: Text<'_>, at: usize) -> Option<Step<'_>> {
             .or_else(|| odd::mailchimp(text, at)),
         b'>' => assign::at_element(text, at),
         b',' => assign::at_comma(text, at),
-        b'.' => odd::discord(text, at).or_else(|| odd::terraform(text, at)),
+        b'.' => odd::at_dot(text, at),
         b'~' => odd::azure_client_secret(text, at),
         b'[' => return marker::end(text, at).map(Step::Skip),
         _ => None,

@@ -23,13 +23,19 @@ pub(super) struct Family {
     pub(super) sample: &'static str,
 }
 
+impl Family {
+    /// By these the table is sorted.
+    pub(super) fn letters(&self) -> &'static [u8] {
+        self.prefix.as_bytes().get(..2).unwrap_or_default()
+    }
+}
+
 /// Of what a token's body is made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Body {
     Alnum,
     /// Upper-case letters and digits.
     Upper,
-    /// Lower-case hex.
     Hex,
     /// Letters, digits, `_`.
     Word,
@@ -37,10 +43,14 @@ pub(super) enum Body {
     Token,
     /// As `Token`, and not made of ordinary words: the prefix is a short one.
     Random,
+    /// As `Token`, and no part of base64 data, in which a short prefix of letters stands by accident.
+    Alone,
     /// As `Token`, and `.`, `=`, `%`.
     Dotted,
     /// As `Token`, and `/`, `+`, `=`.
     Path,
+    /// As `Dotted` and `Path`, and `,`, `:`.
+    Any,
 }
 
 impl Body {
@@ -48,11 +58,12 @@ impl Body {
         match self {
             Self::Alnum => b.is_ascii_alphanumeric(),
             Self::Upper => b.is_ascii_uppercase() || b.is_ascii_digit(),
-            Self::Hex => b.is_ascii_digit() || matches!(b, b'a'..=b'f'),
+            Self::Hex => b.is_ascii_hexdigit(),
             Self::Word => b.is_ascii_alphanumeric() || b == b'_',
-            Self::Token | Self::Random => is_token(b),
+            Self::Token | Self::Random | Self::Alone => is_token(b),
             Self::Dotted => is_token(b) || matches!(b, b'.' | b'=' | b'%'),
             Self::Path => is_token(b) || matches!(b, b'/' | b'+' | b'='),
+            Self::Any => is_token(b) || matches!(b, b'.' | b'=' | b'%' | b'/' | b'+' | b',' | b':'),
         }
     }
 }
@@ -117,23 +128,51 @@ pub(super) fn may_begin(a: u8, b: u8, c: u8) -> bool {
 
 /// The known token that begins at `at`.
 pub(super) fn at_word(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
-    FAMILIES.iter().find_map(|family| {
-        // The third byte differs most; it spares the comparison.
-        let third = family.prefix.as_bytes().get(2);
-        if third.is_some_and(|b| *b != text.at(at + 2)) || !text.has(at, family.prefix) {
+    let letters = text.bytes(at, at + 2);
+    let from = FAMILIES.partition_point(|family| family.letters() < letters);
+    let mut alike = FAMILIES
+        .iter()
+        .skip(from)
+        .take_while(|family| family.letters() == letters);
+    alike.find_map(|family| {
+        if !text.has(at, family.prefix) {
             return None;
         }
         let start = at + family.prefix.len();
-        let mut end = text.run(start, |b| family.body.has(b));
-        while end > start && text.before(end, 1) == b'.' {
-            end -= 1;
-        }
+        let end = body_end(text, start, family.body);
         let size = end - start;
-        if size < family.min || size > family.max || !plausible(family, text.bytes(start, end)) {
+        let whole = family.body != Body::Alone || stands_alone(text, at, end);
+        if size < family.min || size > family.max || !whole || !plausible(family, text.bytes(start, end)) {
             return None;
         }
         Some(Hit::new(if family.keep { start } else { at }, end, family.rule))
     })
+}
+
+/// Where the body ends; the marks of a sentence behind it are none of it.
+fn body_end(text: Text, start: usize, body: Body) -> usize {
+    let mut end = text.run(start, |b| body.has(b));
+    // As some write a slash in a JSON string.
+    while body.has(b'/') && text.has(end, "\\/") {
+        end = text.run(end + 1, |b| body.has(b));
+    }
+    while end > start && matches!(text.before(end, 1), b'.' | b',' | b':') {
+        end -= 1;
+    }
+    end
+}
+
+/// False in the middle of base64 data, which is longer than the steps of a path.
+fn stands_alone(text: Text, start: usize, end: usize) -> bool {
+    const DATA: usize = 24;
+    let is_data = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'+');
+    let before = text.run_back(start, DATA, is_data);
+    let after = text
+        .bytes(end, end + DATA)
+        .iter()
+        .take_while(|b| is_data(**b))
+        .count();
+    start - before < DATA && after < DATA
 }
 
 /// False for a stand-in (`ghp_xxxxxxxxxxxxxxxx`) and, where the prefix is too

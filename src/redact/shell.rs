@@ -9,7 +9,7 @@ use super::keys::{self, Kind};
 use super::scan::Hit;
 use super::site::{Quoted, is_closing_quote};
 use super::text::{Text, is_blank, is_newline, is_quote};
-use super::{marker, value};
+use super::{auth, marker, value};
 
 /// How far back the command of an option is looked for.
 const LINE: usize = 512;
@@ -87,7 +87,8 @@ fn long_option(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
                     && !value::is_own_name(content))
         }
     };
-    certain.then(|| assign::hit(text, start, end, key.rule))
+    let hit = || auth::behind_scheme(text, start).unwrap_or_else(|| assign::hit(text, start, end, key.rule));
+    certain.then(hit)
 }
 
 /// What follows a plain word that is an option's value and no sentence.

@@ -113,7 +113,7 @@ impl Name {
         }
         // The `n` of an escaped line end belongs to the gap.
         let mut end = gap;
-        if text.at(gap - 1) == b'n' && text.before(gap, 2) == b'\\' {
+        if text.before(gap, 1) == b'n' && text.before(gap, 2) == b'\\' {
             end = text.run_back(gap - 2, 8, |b| b == b'\\' || is_quote(b) || b == b',');
         }
         let sibling = Self::ending_at(text, end)?;

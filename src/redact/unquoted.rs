@@ -157,8 +157,10 @@ fn is_call(text: Text, start: usize, end: usize, word: usize) -> bool {
         })
         .min(word);
     let name = text.bytes(start, opens);
-    // `base64.b64encode(`: a path of names before a parenthesis, digits or not.
-    let path = text.at(opens) == b'(' && name.contains(&b'.') && name.len() < 48;
+    // `base64.b64encode(`: a path of names before a parenthesis, digits or not;
+    // `GetTokenFromCmdOutput(`: a name, however often its case changes.
+    let path = name.contains(&b'.') || name.iter().all(u8::is_ascii_alphabetic);
+    let path = text.at(opens) == b'(' && path && name.len() < 48;
     let named = value::is_code(name) || name.contains(&b':') || path;
     (named && matches!(text.at(opens), b'(' | b'[' | b'<' | b'{'))
         || text.at(start) == b'('

@@ -21,13 +21,16 @@ pub(super) fn at_colon(text: Text<'_>, at: usize) -> Option<Hit<'_>> {
             !b.is_ascii_whitespace() && !is_quote(b) && !matches!(b, b'\\' | b'<' | b'>' | 0)
         })
         .min(start + LONGEST);
-    let host = text
-        .run(start, |b| !matches!(b, b'/' | b'?' | b'#' | b',' | b')'))
-        .min(word);
+    // Not beyond the word: the next `?` may be pages away.
+    let until = |stop: fn(&u8) -> bool| {
+        let found = text.bytes(start, word).iter().position(stop);
+        found.map_or(word, |at| start + at)
+    };
+    let host = until(|b| matches!(b, b'/' | b'?' | b'#' | b',' | b')'));
     // A database's password may hold `@` and `/`, its path holds no `@`.
-    let query = text.run(start, |b| !matches!(b, b'?' | b'#')).min(word);
-    let colon = text.run(start, |b| b != b':').min(host);
-    let user_end = if colon < host { colon } else { host };
+    let query = until(|b| matches!(b, b'?' | b'#'));
+    let colon = until(|b| *b == b':').min(host);
+    let user_end = colon;
     if marker::within(text, start, host) || text.at(start) == b'[' {
         return None;
     }

@@ -233,24 +233,50 @@ pub(super) fn is_code(value: &[u8]) -> bool {
     if digits == 0 {
         return !is_random(value);
     }
-    let dotted = value.contains(&b'.') && digits * 5 < value.len() && !is_random(value);
+    let dotted = value.contains(&b'.')
+        && digits * 5 < value.len()
+        && !is_random(value)
+        && !value
+            .split(|b| *b == b'.')
+            .any(|part| (part.len() >= 16 && turns(part) > 2) || is_jumbled(part));
     dotted || is_file(value) || is_type(value) || (value.len() < 40 && keys::names_a_secret(value))
 }
 
 /// `Uint8Array`, `X25519Key`: a digit run is followed by a capital.
 fn is_type(value: &[u8]) -> bool {
-    let turns = value
-        .windows(2)
-        .filter(|w| matches!(w, [a, b] if a.is_ascii_digit() != b.is_ascii_digit()))
-        .count();
-    value.first().is_some_and(u8::is_ascii_uppercase)
+    value.len() < 32
+        && value.first().is_some_and(u8::is_ascii_uppercase)
         && value.last().is_some_and(u8::is_ascii_lowercase)
-        && turns <= 4
+        && turns(value) <= 4
         && value.windows(2).all(|w| match w {
             [a, b] => !a.is_ascii_digit() || b.is_ascii_digit() || b.is_ascii_uppercase(),
             _ => true,
         })
         && !is_random(value)
+        && !is_jumbled(value)
+        && !value.contains(&b'_')
+}
+
+/// How often letters give way to digits, or digits to letters.
+fn turns(value: &[u8]) -> usize {
+    let pairs = value.windows(2);
+    pairs
+        .filter(|w| matches!(w, [a, b] if a.is_ascii_digit() != b.is_ascii_digit()))
+        .count()
+}
+
+/// True for a piece in which hardly two neighbours are of one kind: `pixAs9YC`.
+fn is_jumbled(value: &[u8]) -> bool {
+    let kind = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
+    let changes = value
+        .windows(2)
+        .filter(|w| matches!(w, [a, b] if kind(a) != kind(b)));
+    value.len() >= 8 && changes.count() * 5 > value.len() * 2
+}
+
+/// True for letters and digits mixed as no name mixes them: `computeSha256` turns twice.
+pub(super) fn is_mixed(value: &[u8]) -> bool {
+    turns(value) > 2 || (turns(value) > 0 && is_random(value))
 }
 
 fn is_file(value: &[u8]) -> bool {

@@ -50,6 +50,11 @@ fn every_family_is_replaced_in_every_place() {
 }
 
 #[test]
+fn the_table_is_sorted_by_its_first_two_letters() {
+    assert!(FAMILIES.is_sorted_by_key(super::super::shapes::Family::letters));
+}
+
+#[test]
 fn every_rule_name_makes_a_marker() {
     for family in FAMILIES {
         let marker = format!("[REDACTED:{}]", family.rule);
@@ -127,4 +132,50 @@ fn private_keys_whole_and_cut() {
             "-----BEGIN CERTIFICATE-----\n⟨b64⟩\n-----END CERTIFICATE-----",
         ),
     ]);
+}
+
+#[test]
+fn what_a_public_rule_set_found_that_was_left() {
+    let alnum = "x7Kd93mQpL2vB8nR4tY6wZ1cF5gH0jSaEuIo";
+    let hex = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+    for (before, secret, after) in [
+        ("see s", ".2b6bokboacq7v1tvgbwp7hj4", " there"),
+        ("pat", &format!("oDpqK4HZIzbNSu.{hex}"), " ok"),
+        ("SK", "80EAF7DAAC57CA2E65DBC4B78B3D4AFA", ""),
+        ("_gitlab_session=", "eg010ze0lf3bzrbnvplsn1bn1d2iskt3", "; x=1"),
+        ("FLY_API_TOKEN=FlyV1 ", &format!("{alnum},{alnum}/="), "\n"),
+        ("API_TOKEN=Bearer ", alnum, "\n"),
+        ("xoxd-", &format!("{alnum}+{alnum}\\/{alnum}="), "\""),
+        ("export ACME_TOKEN=\"", "064306357791198536", "\""),
+        ("fly --token FlyV1 ", &format!("{alnum},{alnum}/="), " deploy"),
+        ("curl -H 'Authorization: ", "pixAs9YC.dGpmuBrHatd85TCM", "' x"),
+        ("curl -H 'Authorization: ", "IKyGh_YzyzM8OIEhyNc9Gk", "' x"),
+        (
+            "-H \"Authorization: Bearer FlyV1 ",
+            &format!("{alnum},{alnum}/="),
+            "\" x",
+        ),
+        ("FB_PAGE_TOKEN=", alnum, "\n"),
+        ("acme_api_key: ", "eu1.xiz6UtLyCxsNcd62oZTO", ""),
+        ("acme_api_key: ", "UZnlcs2JSKQTACqqCAqpuIFQZigoqpRnIjrbpUabk", ""),
+        (
+            "curl -H 'Authorization: ",
+            "Bg0hsxgnMWtnx4cpCCnv.q3ujdZ6FU98XxQSJJ",
+            "' x",
+        ),
+        (
+            "https://graph.corp.net/EAAC",
+            &format!("{alnum}{alnum}{alnum}"),
+            "/me",
+        ),
+    ] {
+        let text = format!("{before}{secret}{after}");
+        let out = redact(&text);
+        let parts = [
+            secret.get(2..12).unwrap(),
+            secret.get(secret.len() - 12..).unwrap(),
+        ];
+        assert!(parts.iter().all(|part| !out.contains(part)), "{text} -> {out}");
+        assert!(out.ends_with(after), "{text} -> {out}");
+    }
 }

@@ -143,6 +143,22 @@ fn ids_hashes_and_data_are_not_damaged() {
 }
 
 #[test]
+fn what_real_texts_showed_is_not_damaged() {
+    let data = "AAAAEAAAABx7Kd93mQpL2vB8nR4tY6wZ1/EAAAx7Kd93mQpL2vB8nR4tY6wZ1+x7Kd93mQpL2vB8nR4tY6wZ1";
+    untouched(&[
+        "const PASSWORD: &[u8] = b\" password \";",
+        "{\"_meta\":{\"progressToken\":\"c8c04a95-4887-4f0d-b0ea-cec9eab436b4\"}}",
+        "{\"nextPageToken\":\"CAUQAA1x7Kd93\",\"next_token\":\"x7Kd93mQpL2v\"}",
+        "auto DedupToken1 = GetDedupTokenFromCmdOutput(CmdOutput);",
+        "token: config.oauth2Token1.sha256Hash,",
+        "s.computeSha256OfEverythin = 1",
+        data,
+    ]);
+    // Nothing stands before the pair.
+    untouched(&["value: x7Kd93mQpL2v", "\"value\": \"x7Kd93mQpL2v\"", ",value=1"]);
+}
+
+#[test]
 fn a_text_without_a_secret_is_borrowed() {
     for text in ["", "plain", "a: b", "öäü = 漢字", "token: String"] {
         assert!(matches!(redact(text), Cow::Borrowed(_)));
