@@ -45,6 +45,10 @@ pub struct Model {
     prompted: bool,
     seen: BTreeSet<String>,
     last: Option<Step>,
+    /// What the log has of tool calls.
+    logged: BTreeSet<String>,
+    /// The next event finds no live state: of what came before it, the log alone knows.
+    reborn: bool,
     /// The live state knows the host's process.
     process_known: bool,
     /// A presumed end was written that the hooks have not read yet.
@@ -83,6 +87,7 @@ impl Model {
         self.seen.clear();
         self.last = None;
         (self.prompted, self.unread, self.process_known) = (false, false, false);
+        self.reborn = true;
         for turn in &mut self.turns {
             turn.ids = turn.first_id.into_iter().collect();
         }
@@ -110,7 +115,10 @@ impl Model {
                     Place::In(at) => at,
                     Place::Nowhere => self.begin(turn.filter(|_| !agent), true, None, at),
                 };
+                let call = key(host, &step).map(|key| format!("{key} {agent}"));
+                let is_logged = call.is_some_and(|call| !self.logged.insert(call));
                 match self.turns[at].stands {
+                    _ if is_logged && self.reborn => {}
                     OPEN | (_, _, true) => self.turns[at].actions += 1,
                     _ => self.turns[at].late += 1,
                 }
@@ -136,7 +144,7 @@ impl Model {
             Step::Start { source: "resume" } => self.presume("interrupted"),
             _ => {}
         }
-        self.process_known = true;
+        (self.process_known, self.reborn) = (true, false);
         self.unread &= !reads && self.written() == before;
     }
 
