@@ -46,6 +46,7 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 pub mod clock;
 pub mod config;
+pub mod delegation;
 pub mod dispatch;
 #[cfg(feature = "cli")]
 pub mod doctor;
