@@ -50,6 +50,8 @@ pub mod dispatch;
 #[cfg(feature = "cli")]
 pub mod doctor;
 pub mod event;
+#[cfg(feature = "cli")]
+pub mod fields;
 pub mod files;
 pub mod fingerprint;
 pub mod frame;
@@ -61,6 +63,7 @@ pub mod hosts;
 pub mod install;
 pub mod live;
 pub mod log;
+pub mod orchestration;
 #[cfg(feature = "cli")]
 pub mod probe;
 pub mod process;
