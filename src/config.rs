@@ -39,6 +39,21 @@ pub const VARIABLES: &[(&str, &str, &str)] = &[
     ),
     ("BOOKEND_DISABLE", "unset", "`1`: every hook does nothing"),
     (
+        "MAESTRO_STATE_DIR",
+        "`docs/maestro`",
+        "where the orchestration state is kept, in the workspace; this and the next two may also stand in the project's `.env`",
+    ),
+    (
+        "MAESTRO_AUTO_ARCHIVE",
+        "`true`",
+        "`false`: a finished orchestration session is archived only when somebody asks for it",
+    ),
+    (
+        "MAESTRO_MAX_RETRIES",
+        "`2`",
+        "how often a failed phase may be begun again",
+    ),
+    (
         "CLAUDE_CONFIG_DIR",
         "`~/.claude`",
         "Claude Code's own: where its settings are, for `install` and `doctor`",
@@ -76,6 +91,31 @@ pub enum LogPrompts {
     Title,
     /// Neither.
     Off,
+}
+
+/// What the environment says of orchestration; the project's `.env` may say what it does not.
+#[cfg(feature = "cli")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Maestro {
+    /// `MAESTRO_STATE_DIR`.
+    pub state_dir: Option<String>,
+    /// `MAESTRO_AUTO_ARCHIVE`.
+    pub auto_archive: Option<String>,
+    /// `MAESTRO_MAX_RETRIES`.
+    pub max_retries: Option<String>,
+}
+
+#[cfg(feature = "cli")]
+impl Maestro {
+    /// Reads the environment.
+    #[must_use]
+    pub fn from_env() -> Self {
+        Self {
+            state_dir: var("MAESTRO_STATE_DIR"),
+            auto_archive: var("MAESTRO_AUTO_ARCHIVE"),
+            max_retries: var("MAESTRO_MAX_RETRIES"),
+        }
+    }
 }
 
 /// Everything that the environment decides, read once.
@@ -161,6 +201,8 @@ pub fn odd_values() -> Vec<Odd> {
     };
     let resume: fn(&str) -> bool = |v| matches!(v, "auto" | "always" | "off");
     let days: fn(&str) -> bool = |v| v.parse::<u32>().is_ok();
+    let archive: fn(&str) -> bool = |v| matches!(v.trim(), "true" | "false");
+    let retries: fn(&str) -> bool = |v| v.trim().parse::<u64>().is_ok();
     let prompts: fn(&str) -> bool = |v| matches!(v, "full" | "title" | "off");
     [
         one_of("BOOKEND_RESUME", "auto, always or off", resume, "auto", "auto"),
@@ -172,6 +214,8 @@ pub fn odd_values() -> Vec<Odd> {
             "off",
             "full",
         ),
+        one_of("MAESTRO_AUTO_ARCHIVE", "true or false", archive, "true", "true"),
+        one_of("MAESTRO_MAX_RETRIES", "a number", retries, "2", "2"),
     ]
     .into_iter()
     .flatten()

@@ -51,6 +51,8 @@ pub mod dispatch;
 #[cfg(feature = "cli")]
 pub mod doctor;
 pub mod event;
+#[cfg(feature = "cli")]
+pub mod fields;
 pub mod files;
 pub mod fingerprint;
 pub mod frame;
@@ -62,6 +64,7 @@ pub mod hosts;
 pub mod install;
 pub mod live;
 pub mod log;
+pub mod orchestration;
 #[cfg(feature = "cli")]
 pub mod probe;
 pub mod process;

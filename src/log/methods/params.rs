@@ -1,11 +1,12 @@
 //! The parameters that methods share, and the shapes of what is in their lists.
 
-use super::field::{Field, Type};
+use super::forms;
+use crate::fields::{Field, Type};
 
 pub(super) const SESSION: &[Field] = &[
     Field::optional(
         "sessionId",
-        Type::SessionId,
+        Type::Form(&forms::SESSION),
         "which session [default: the one that the caller is in]",
     ),
     AGENT,
@@ -13,7 +14,7 @@ pub(super) const SESSION: &[Field] = &[
 pub(super) const TURN: &[Field] = &[
     Field::optional(
         "turnRequestId",
-        Type::RequestId,
+        Type::Form(&forms::REQUEST),
         "which turn [default: the open one]",
     )
     .or(&["requestId"]),
@@ -21,7 +22,7 @@ pub(super) const TURN: &[Field] = &[
 ];
 pub(super) const AGENT: Field = Field::optional(
     "agent",
-    Type::Agent,
+    Type::Form(&forms::AGENT),
     "the agent, the part of the session id before the first -",
 )
 .or(&["sourceType"]);
@@ -104,7 +105,7 @@ pub(super) const FILTERS: &[Field] = &[
     AGENT,
 ];
 const SUBMITTED_TURN: &[Field] = &[
-    Field::required("requestId", Type::RequestId, "its id"),
+    Field::required("requestId", Type::Form(&forms::REQUEST), "its id"),
     Field::optional("timestamp", Type::Time, "when it began [default: now]"),
     QUERY_TITLE,
     Field::optional("queryText", Type::Text, "the prompt"),
@@ -126,10 +127,10 @@ const SUBMITTED_TURN: &[Field] = &[
     SUBAGENT,
 ];
 pub(super) const SUBMITTED: &[Field] = &[
-    Field::required("sessionId", Type::SessionId, "its id"),
+    Field::required("sessionId", Type::Form(&forms::SESSION), "its id"),
     Field::required(
         "agent",
-        Type::Agent,
+        Type::Form(&forms::AGENT),
         "the agent, the part of the id before the first -",
     )
     .or(&["sourceType"]),

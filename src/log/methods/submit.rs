@@ -5,12 +5,12 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::check::Checked;
 use super::error::Error;
 use super::turn::{Begin, done, said};
 use super::{Service, WAIT, append, ending, merge, place, session};
 use crate::clock;
 use crate::config::LogPrompts;
+use crate::fields::Checked;
 use crate::log::id::SessionId;
 use crate::log::ledger::Ledger;
 use crate::log::record::{Action, Body, By, DialogItem, Update};

@@ -1,0 +1,398 @@
+//! The files of the state, read by anybody, written only under the lock: a [`Held`] is the lock.
+//!
+//! The lock is `flock` on the directory that holds `active-session.md`: it leaves nothing behind and dies with its
+//! process. Models and editors know nothing of it; the file is looked at again right before the new one takes its
+//! name. Each write is on the disk before it is acknowledged: write, fdatasync, rename, fsync of the directory.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::fs::{FileType, Stat};
+use serde_json::Value;
+
+use super::error::Error;
+use super::front::Parts;
+use super::path::BadPath;
+use super::session::{Archive, Move, Session};
+use super::workspace::Workspace;
+use crate::files::{self, Busy, Dir, Durability};
+
+/// The active session.
+pub const ACTIVE: &str = "active-session.md";
+/// The temporary of the active session; the lock says that nobody is at it.
+const TEMP: &str = ".active-session.md.bookend";
+/// Largest session file.
+pub const MAX_FILE: u64 = 8 * 1024 * 1024;
+/// How long the lock is waited for: it is held for milliseconds.
+const WAIT: Duration = Duration::from_secs(20);
+/// What keeps the sessions out of git.
+const IGNORE: &[u8] = b"active-session.md\narchive/\n";
+/// How often a directory that is being replaced is opened anew.
+const TRIES: usize = 3;
+
+/// A session as it stands in its file.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// What it says.
+    pub session: Session,
+    /// The file that it is in.
+    pub parts: Parts,
+    stat: Option<Stat>,
+}
+
+impl Stored {
+    /// A session that is in no file yet.
+    #[must_use]
+    pub fn new(session: Session, body: String) -> Self {
+        Self {
+            session,
+            parts: Parts {
+                front: serde_json::Map::new(),
+                body: body.into_bytes(),
+                form: super::front::Form::default(),
+            },
+            stat: None,
+        }
+    }
+}
+
+/// The active session, if there is one.
+///
+/// # Errors
+/// [`Error::StateInvalid`], or what the file system refused.
+pub fn active(at: &Workspace) -> Result<Option<Stored>, Error> {
+    let dir = at.root.dir(&at.parts(&["state"]), false);
+    match dir.map_err(|why| misplaced(at, &["state"], why))? {
+        Some(dir) => read(&dir, ACTIVE, &at.shown(&["state", ACTIVE])),
+        None => Ok(None),
+    }
+}
+
+/// The directory of the archived sessions, if it is there.
+///
+/// # Errors
+/// What the file system refused.
+pub fn archives(at: &Workspace) -> Result<Option<Dir>, Error> {
+    let below = ["state", "archive"];
+    at.root
+        .dir(&at.parts(&below), false)
+        .map_err(|why| misplaced(at, &below, why))
+}
+
+/// A session file, if it is there.
+///
+/// # Errors
+/// [`Error::StateInvalid`], or what the file system refused.
+pub fn read(dir: &Dir, name: &str, shown: &str) -> Result<Option<Stored>, Error> {
+    let invalid = |why: String| Error::StateInvalid {
+        path: shown.to_owned(),
+        why,
+    };
+    let small = |stat: &Stat| match u64::try_from(stat.st_size) {
+        Ok(size) if size <= MAX_FILE => Ok(()),
+        _ => Err(io::ErrorKind::FileTooLarge.into()),
+    };
+    let found = match dir
+        .stat(name)
+        .map_err(|e| Error::storage(format!("look at {shown}"), &e))?
+    {
+        Some(stat) => FileType::from_raw_mode(stat.st_mode),
+        None => return Ok(None),
+    };
+    if found != FileType::RegularFile {
+        return Err(invalid("it is no regular file".to_owned()));
+    }
+    let Some((bytes, stat)) = dir.read_judged(name, small).map_err(|e| match e.kind() {
+        io::ErrorKind::FileTooLarge => invalid(format!("it is larger than {MAX_FILE} bytes")),
+        _ => Error::storage(format!("read {shown}"), &e),
+    })?
+    else {
+        return Ok(None);
+    };
+    let parts = Parts::parse(&bytes).map_err(|broken| invalid(broken.to_string()))?;
+    let session =
+        serde_json::from_value(Value::Object(parts.front.clone())).map_err(|e| invalid(e.to_string()))?;
+    Ok(Some(Stored {
+        session,
+        parts,
+        stat: Some(stat),
+    }))
+}
+
+fn misplaced(at: &Workspace, below: &[&str], why: BadPath) -> Error {
+    let path = at.shown(below);
+    match why {
+        BadPath::Io(e) => Error::storage(format!("open {path}"), &e),
+        why => Error::Path {
+            path: crate::redact::Redacted::new(&path),
+            why,
+        },
+    }
+}
+
+/// The state under its lock.
+#[derive(Debug)]
+pub struct Held<'w> {
+    at: &'w Workspace,
+    dir: Dir,
+}
+
+impl<'w> Held<'w> {
+    /// Takes the lock; the directories are made if they are missing.
+    ///
+    /// # Errors
+    /// [`Error::Busy`], or what the file system refused.
+    pub fn lock(at: &'w Workspace) -> Result<Self, Error> {
+        Self::take(at, true)?.ok_or(Error::Busy)
+    }
+
+    /// Takes the lock, where there is anything to lock.
+    ///
+    /// # Errors
+    /// As [`Held::lock`].
+    pub fn existing(at: &'w Workspace) -> Result<Option<Self>, Error> {
+        Self::take(at, false)
+    }
+
+    fn take(at: &'w Workspace, make: bool) -> Result<Option<Self>, Error> {
+        let parts = at.parts(&["state"]);
+        let open = || {
+            at.root
+                .dir(&parts, make)
+                .map_err(|why| misplaced(at, &["state"], why))
+        };
+        for _ in 0..TRIES {
+            let Some(dir) = open()? else { return Ok(None) };
+            match files::acquire(dir.file(), WAIT) {
+                Ok(()) => {}
+                Err(Busy::Held) => return Err(Error::Busy),
+                Err(Busy::Io(e)) => return Err(Error::storage("lock the state directory", &e)),
+            }
+            // Somebody may have put another directory in its place while we waited.
+            if open()?.is_some_and(|again| same(&again, &dir)) {
+                return Ok(Some(Self { at, dir }));
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// Makes the other directories and what keeps the sessions out of git; which directories were not there.
+    ///
+    /// # Errors
+    /// What the file system refused.
+    pub fn prepare(&self) -> Result<Vec<String>, Error> {
+        let mut made = Vec::new();
+        for below in [&["state", "archive"][..], &["plans"], &["plans", "archive"]] {
+            let missing = self.open(below, false)?.is_none();
+            self.open(below, true)?;
+            if missing {
+                made.push(self.at.shown(below));
+            }
+        }
+        match self.dir.create_new(".gitignore", IGNORE) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(Error::storage("write .gitignore", &e)),
+            _ => Ok(made),
+        }
+    }
+
+    fn open(&self, below: &[&str], make: bool) -> Result<Option<Dir>, Error> {
+        let dir = self.at.root.dir(&self.at.parts(below), make);
+        dir.map_err(|why| misplaced(self.at, below, why))
+    }
+
+    fn shown(&self) -> String {
+        self.at.shown(&["state", ACTIVE])
+    }
+
+    /// The active session, if there is one. An archiving that was cut off is finished first.
+    ///
+    /// # Errors
+    /// [`Error::StateInvalid`], or what the file system refused.
+    pub fn read(&self) -> Result<Option<Stored>, Error> {
+        // What a killed process has left; the lock says that nobody is at it.
+        drop(self.dir.remove(TEMP));
+        let found = read(&self.dir, ACTIVE, &self.shown())?;
+        if let Some(stored) = found.as_ref().filter(|s| s.session.archive.is_some()) {
+            self.finish(&stored.session)?;
+            return Ok(None);
+        }
+        Ok(found)
+    }
+
+    /// Writes the session into its file, unless somebody else wrote to that since it was read.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] for that, else what the file system refused; the old file is then still there.
+    pub fn write(&self, stored: &mut Stored) -> Result<(), Error> {
+        let failed = |e: io::Error| Error::storage(format!("write {}", self.shown()), &e);
+        let Ok(Value::Object(front)) = serde_json::to_value(&stored.session) else {
+            return Err("the session is no object".to_owned().into());
+        };
+        stored.parts.front = front;
+        let bytes = stored.parts.render();
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(Error::Path {
+                path: crate::redact::Redacted::new(&self.shown()),
+                why: BadPath::TooLarge(MAX_FILE),
+            });
+        }
+        match &stored.stat {
+            Some(was) => match self.dir.replace_unchanged(ACTIVE, TEMP, &bytes, was) {
+                Ok(true) => {}
+                Ok(false) => return Err(Error::Busy),
+                Err(e) => return Err(failed(e)),
+            },
+            None => self
+                .dir
+                .replace(ACTIVE, TEMP, &bytes, Durability::Power)
+                .map_err(failed)?,
+        }
+        stored.stat = None;
+        Ok(())
+    }
+
+    /// Whether there is an archive of that id.
+    ///
+    /// # Errors
+    /// What the file system refused.
+    pub fn is_archived(&self, id: &str) -> Result<bool, Error> {
+        is_archived(self.at, id)
+    }
+
+    /// How the session is archived: documents in `plans` move, and take the place of nothing.
+    ///
+    /// # Errors
+    /// What the file system refused.
+    pub fn archiving(&self, session: &mut Session, reason: Option<String>, at: &str) -> Result<(), Error> {
+        let target = self.open(&["plans", "archive"], false)?;
+        let mut moves: Vec<Move> = Vec::new();
+        for document in [&mut session.design_document, &mut session.implementation_plan] {
+            let Some(from) = document.as_deref() else { continue };
+            if let Some(known) = moves.iter().find(|m| m.from == from) {
+                *document = Some(known.to.clone());
+                continue;
+            }
+            let Some(name) = self.planned(from) else { continue };
+            let taken = |name: &str| {
+                let there = target
+                    .as_ref()
+                    .is_some_and(|dir| !matches!(dir.stat(name), Ok(None)));
+                there || moves.iter().any(|m| m.to.ends_with(&format!("/{name}")))
+            };
+            let Some(free) = free_name(&name, &session.session_id, taken) else {
+                continue;
+            };
+            let to = self.at.shown(&["plans", "archive", &free]);
+            moves.push(Move {
+                from: from.to_owned(),
+                to: to.clone(),
+            });
+            *document = Some(to);
+        }
+        session.archive = Some(Archive {
+            at: at.to_owned(),
+            reason,
+            files: moves,
+        });
+        at.clone_into(&mut session.updated);
+        Ok(())
+    }
+
+    /// The name of a document that stands in `plans` itself.
+    fn planned(&self, path: &str) -> Option<String> {
+        let parts = self.at.root.inside(path).ok()?;
+        let (name, dir) = parts.split_last()?;
+        let in_plans = dir == self.at.parts(&["plans"]).as_slice();
+        let dir = self.open(&["plans"], false).ok().flatten()?;
+        let stat = dir.stat(name).ok().flatten()?;
+        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        (in_plans && is_file).then(|| name.clone())
+    }
+
+    /// Moves what [`Held::archiving`] wrote down, the session last; what is moved already stays. The documents
+    /// that were moved, and where the session is.
+    ///
+    /// # Errors
+    /// What the file system refused; the next call goes on.
+    pub fn finish(&self, session: &Session) -> Result<(Vec<String>, String), Error> {
+        let failed = |e: io::Error| Error::ArchiveUnfinished { what: e.to_string() };
+        let id = &session.session_id;
+        if !super::tools::is_id(id) {
+            return Err(Error::StateInvalid {
+                path: self.shown(),
+                why: "its session_id is none".to_owned(),
+            });
+        }
+        let plans = self.open(&["plans"], true)?;
+        let archived = self.open(&["plans", "archive"], true)?;
+        let archive = self.open(&["state", "archive"], true)?;
+        let (Some(plans), Some(archived), Some(archive)) = (plans, archived, archive) else {
+            return Err(Error::Busy);
+        };
+        let mut moved = Vec::new();
+        for one in session.archive.iter().flat_map(|archive| &archive.files) {
+            let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+            let (from, to) = (last(&one.from), last(&one.to));
+            // The file may say anything: only what this moves anyway is moved.
+            if one.to != self.at.shown(&["plans", "archive", &to])
+                || self.planned_name(&one.from) != Some(from.clone())
+            {
+                continue;
+            }
+            match plans.move_new(&from, &archived, &to) {
+                Ok(true) => moved.push(one.to.clone()),
+                // Moved before, or its place was taken meanwhile: then it stays.
+                Ok(false) if matches!(archived.stat(&to), Ok(Some(_))) => moved.push(one.to.clone()),
+                Ok(false) => {}
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(failed(e)),
+            }
+        }
+        let name = format!("{id}.md");
+        match self.dir.move_new(ACTIVE, &archive, &name) {
+            Ok(_) => Ok((moved, self.at.shown(&["state", "archive", &name]))),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                Err(Error::AlreadyArchived { session: id.clone() })
+            }
+            Err(e) => Err(failed(e)),
+        }
+    }
+
+    fn planned_name(&self, path: &str) -> Option<String> {
+        let parts = self.at.root.inside(path).ok()?;
+        let (name, dir) = parts.split_last()?;
+        (dir == self.at.parts(&["plans"]).as_slice()).then(|| name.clone())
+    }
+}
+
+/// Whether there is an archive of that id.
+///
+/// # Errors
+/// What the file system refused.
+pub fn is_archived(at: &Workspace, id: &str) -> Result<bool, Error> {
+    let Some(dir) = archives(at)? else {
+        return Ok(false);
+    };
+    let stat = dir.stat(&format!("{id}.md"));
+    stat.map(|found| found.is_some())
+        .map_err(|e| Error::storage("look into the archive", &e))
+}
+
+fn same(one: &Dir, other: &Dir) -> bool {
+    let id = |dir: &Dir| {
+        rustix::fs::fstat(dir.file())
+            .ok()
+            .map(|stat| (stat.st_dev, stat.st_ino))
+    };
+    id(one).is_some() && id(one) == id(other)
+}
+
+/// The name itself, else one with the session's id before it, else with a number.
+fn free_name(name: &str, id: &str, taken: impl Fn(&str) -> bool) -> Option<String> {
+    let with_id = format!("{id}-{name}");
+    let numbered = (2..1000).map(|n| format!("{id}-{n}-{name}"));
+    [name.to_owned(), with_id]
+        .into_iter()
+        .chain(numbered)
+        .find(|name| !taken(name))
+}
