@@ -54,6 +54,16 @@ pub const VARIABLES: &[(&str, &str, &str)] = &[
         "how often a failed phase may be begun again",
     ),
     (
+        "MAESTRO_VALIDATION_STRICTNESS",
+        "`normal`",
+        "a report of an orchestration's agent without its headings: `normal`: is sent back once; `strict`: its phase is also marked; `lenient`: is only noted",
+    ),
+    (
+        "MAESTRO_CURRENT_AGENT",
+        "unset",
+        "the agent that works, where neither the host nor its prompt says it",
+    ),
+    (
         "CLAUDE_CONFIG_DIR",
         "`~/.claude`",
         "Claude Code's own: where its settings are, for `install` and `doctor`",
@@ -118,6 +128,17 @@ impl Maestro {
     }
 }
 
+/// How a subagent's report that is not whole is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strictness {
+    /// Sent back once; then its phase is to be looked through.
+    Strict,
+    /// Sent back once.
+    Normal,
+    /// Only noted.
+    Lenient,
+}
+
 /// Everything that the environment decides, read once.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -135,6 +156,12 @@ pub struct Config {
     pub log_prompts: LogPrompts,
     /// `BOOKEND_DISABLE`.
     pub disabled: bool,
+    /// `MAESTRO_STATE_DIR`.
+    pub state_dir: Option<String>,
+    /// `MAESTRO_VALIDATION_STRICTNESS`.
+    pub strictness: Strictness,
+    /// `MAESTRO_CURRENT_AGENT`.
+    pub current_agent: Option<String>,
 }
 
 impl Config {
@@ -160,6 +187,13 @@ impl Config {
                 Some(_) => LogPrompts::Off,
             },
             disabled: var("BOOKEND_DISABLE").is_some_and(|v| disables(&v)),
+            state_dir: var("MAESTRO_STATE_DIR"),
+            strictness: match var("MAESTRO_VALIDATION_STRICTNESS").as_deref() {
+                Some("strict") => Strictness::Strict,
+                Some("lenient") => Strictness::Lenient,
+                _ => Strictness::Normal,
+            },
+            current_agent: var("MAESTRO_CURRENT_AGENT"),
         }
     }
 }

@@ -133,6 +133,9 @@ fn config(lab: &Lab) -> Config {
         resume_days: 3,
         log_prompts: LogPrompts::Full,
         disabled: false,
+        state_dir: None,
+        strictness: bookend::config::Strictness::Normal,
+        current_agent: None,
     }
 }
 

@@ -15,6 +15,7 @@ mod cli;
 mod concurrency;
 mod conformance;
 mod crash;
+mod delegations;
 mod docs;
 mod harness;
 mod hostile;

@@ -188,6 +188,9 @@ impl Inside {
             resume_days: 3,
             log_prompts: LogPrompts::Full,
             disabled: false,
+            state_dir: None,
+            strictness: bookend::config::Strictness::Normal,
+            current_agent: None,
         };
         Self { lab, config }
     }

@@ -28,7 +28,8 @@ pub fn of_header(prompt: &str) -> Option<String> {
 fn field(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.trim().split_once(':')?;
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-');
-    let is_name = !name.is_empty() && name.len() <= MAX && name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let is_name =
+        !name.is_empty() && name.len() <= MAX && name.starts_with(|c: char| c.is_ascii_alphabetic());
     (is_name && name.chars().all(is_word)).then_some((name, value.trim()))
 }
 
@@ -42,7 +43,8 @@ pub fn valid(value: &str) -> Option<String> {
                 .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
     };
     let value = value.trim();
-    (value.len() <= MAX && value.split(':').count() <= 2 && value.split(':').all(is_part)).then(|| bare(value))
+    (value.len() <= MAX && value.split(':').count() <= 2 && value.split(':').all(is_part))
+        .then(|| bare(value))
 }
 
 #[cfg(test)]
@@ -55,7 +57,10 @@ mod tests {
             ("Agent: coder\nPhase: 1/3\nDo it", Some("coder")),
             ("agent: coder\nDo it", Some("coder")),
             ("\n\n  AGENT:   Code-Reviewer  \n", Some("code_reviewer")),
-            ("Phase: 1/3\r\nBatch: single\r\nAgent: coder\r\n\r\nDo it", Some("coder")),
+            (
+                "Phase: 1/3\r\nBatch: single\r\nAgent: coder\r\n\r\nDo it",
+                Some("coder"),
+            ),
             ("\u{feff}Agent: maestro:coder", Some("coder")),
             ("Agent: coder", Some("coder")),
             ("my agent: coder", None),
@@ -81,7 +86,12 @@ mod tests {
 
     #[test]
     fn all_spellings_of_an_agent_are_one_name() {
-        for name in ["code-reviewer", "code_reviewer", "maestro:code-reviewer", "Code-Reviewer"] {
+        for name in [
+            "code-reviewer",
+            "code_reviewer",
+            "maestro:code-reviewer",
+            "Code-Reviewer",
+        ] {
             assert_eq!(bare(name), "code_reviewer");
         }
     }

@@ -173,7 +173,9 @@ fn outside_fences(text: &str) -> impl Iterator<Item = &str> {
     let mut fence: Option<char> = None;
     text.lines().filter(move |line| {
         let start = line.trim_start();
-        let opens = ['`', '~'].into_iter().find(|c| start.chars().take(3).filter(|d| d == c).count() == 3);
+        let opens = ['`', '~']
+            .into_iter()
+            .find(|c| start.chars().take(3).filter(|d| d == c).count() == 3);
         match (fence, opens) {
             (None, Some(c)) => fence = Some(c),
             (Some(open), Some(c)) if open == c => fence = None,
@@ -188,7 +190,13 @@ fn outside_fences(text: &str) -> impl Iterator<Item = &str> {
 fn heading(line: &str) -> Option<&str> {
     let text = line.trim_start_matches('#');
     let is_heading = (1..=6).contains(&level(line)) && text.starts_with([' ', '\t']);
-    is_heading.then(|| text.trim().trim_end_matches('#').trim().trim_end_matches(':').trim_matches(['*', '_']))
+    is_heading.then(|| {
+        text.trim()
+            .trim_end_matches('#')
+            .trim()
+            .trim_end_matches(':')
+            .trim_matches(['*', '_'])
+    })
 }
 
 fn level(line: &str) -> usize {
@@ -216,7 +224,9 @@ fn item(line: &str) -> Option<&str> {
 
 fn bullet(line: &str) -> Option<&str> {
     let text = line.trim_start();
-    ["- ", "* ", "+ ", "• "].iter().find_map(|mark| text.strip_prefix(mark))
+    ["- ", "* ", "+ ", "• "]
+        .iter()
+        .find_map(|mark| text.strip_prefix(mark))
 }
 
 /// The path of an item: what stands in its back quotes, else what stands before a remark.
@@ -226,7 +236,9 @@ fn path(item: &str) -> &str {
     {
         return path;
     }
-    let ends = [" - ", " — ", " – ", " ("].iter().filter_map(|end| item.find(end));
+    let ends = [" - ", " — ", " – ", " ("]
+        .iter()
+        .filter_map(|end| item.find(end));
     ends.min().and_then(|end| item.get(..end)).unwrap_or(item).trim()
 }
 
@@ -234,7 +246,10 @@ fn path(item: &str) -> &str {
 fn is_nothing(item: &Redacted) -> bool {
     let plain = item.trim_end_matches('.').trim_matches(['*', '_', '`', '(', ')']);
     let plain = plain.to_ascii_lowercase();
-    matches!(plain.as_str(), "" | "none" | "n/a" | "na" | "not applicable" | "nothing" | "-" | "list" | "[]")
+    matches!(
+        plain.as_str(),
+        "" | "none" | "n/a" | "na" | "not applicable" | "nothing" | "-" | "list" | "[]"
+    )
 }
 
 #[cfg(test)]
@@ -256,11 +271,17 @@ mod tests {
             ("## Task Report\nx", &["Downstream Context"]),
             ("## Downstream Context", &["Task Report"]),
             ("", &SECTIONS),
-            ("I wrote the ## Task Report and the ## Downstream Context.", &SECTIONS),
+            (
+                "I wrote the ## Task Report and the ## Downstream Context.",
+                &SECTIONS,
+            ),
             ("  ## Task Report\n> ## Downstream Context", &SECTIONS),
             ("##Task Report\n#Downstream Context", &SECTIONS),
             ("```\n## Task Report\n## Downstream Context\n```", &SECTIONS),
-            ("~~~\n```\n## Task Report\n~~~\n## Downstream Context", &["Task Report"]),
+            (
+                "~~~\n```\n## Task Report\n~~~\n## Downstream Context",
+                &["Task Report"],
+            ),
             ("```md\n## Task Report", &SECTIONS),
             ("## Task Reports\n## My Downstream Context", &SECTIONS),
         ] {
@@ -299,9 +320,17 @@ mod tests {
     #[test]
     fn a_report_without_end_is_cut() {
         let many: String = (0..1_000).map(|i| format!("- f{i}.rs\n")).collect();
-        let message = format!("## Task Report\n- Files Created:\n{many}- Files Deleted: {}", "x".repeat(9_000));
+        let message = format!(
+            "## Task Report\n- Files Created:\n{many}- Files Deleted: {}",
+            "x".repeat(9_000)
+        );
         let report = Report::of(&message);
         assert_eq!(report.files_created.len(), MAX_ITEMS);
-        assert!(report.files_deleted.iter().all(|f| f.chars().count() <= MAX_ITEM + 1));
+        assert!(
+            report
+                .files_deleted
+                .iter()
+                .all(|f| f.chars().count() <= MAX_ITEM + 1)
+        );
     }
 }

@@ -14,6 +14,8 @@ const MAX_AGENTS: usize = 200;
 /// What is known of the active session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Active {
+    /// Its id.
+    pub session_id: Option<String>,
     /// The id of the current phase, as text.
     pub current_phase: Option<String>,
     /// Where the session stands.
@@ -52,6 +54,8 @@ fn json(text: &str) -> Option<Active> {
     #[derive(Deserialize)]
     struct Front {
         #[serde(default)]
+        session_id: serde_json::Value,
+        #[serde(default)]
         current_phase: serde_json::Value,
         #[serde(default)]
         status: serde_json::Value,
@@ -65,6 +69,7 @@ fn json(text: &str) -> Option<Active> {
     }
     let front: Front = serde_json::from_str(text).ok()?;
     let mut active = Active {
+        session_id: front.session_id.as_str().and_then(value),
         current_phase: front.current_phase.as_str().map_or_else(
             || front.current_phase.as_u64().map(|n| n.to_string()),
             |text| value(text),
@@ -101,6 +106,7 @@ fn yaml(lines: &[&str]) -> Active {
         if blanks == 0 && !rest.starts_with("- ") && rest != "-" {
             at = At::Outside;
             match key(rest) {
+                Some(("session_id", text)) => active.session_id = scalar(text),
                 Some(("current_phase", text)) => active.current_phase = scalar(text),
                 Some(("status", text)) => active.status = scalar(text),
                 Some(("phases", "")) => at = At::Phases(None),

@@ -2,7 +2,7 @@
 //! nothing else of the file, which holds keys, is kept.
 
 /// The value of a name, the last one if it is there twice; empty is absent.
-pub(super) fn value(text: &str, name: &str) -> Option<String> {
+pub(crate) fn value(text: &str, name: &str) -> Option<String> {
     let lines = text.trim_start_matches('\u{feff}').lines();
     let found = lines.filter_map(|line| assigned(line, name)).next_back();
     found.filter(|value| !value.is_empty())

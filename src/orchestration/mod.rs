@@ -34,8 +34,7 @@ pub mod active;
 mod archive;
 #[cfg(feature = "cli")]
 mod create;
-#[cfg(feature = "cli")]
-mod dotenv;
+pub(crate) mod dotenv;
 #[cfg(feature = "cli")]
 pub mod error;
 #[cfg(feature = "cli")]

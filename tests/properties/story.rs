@@ -110,6 +110,9 @@ impl Machine {
             resume_days: 3,
             log_prompts: LogPrompts::Full,
             disabled: false,
+            state_dir: None,
+            strictness: bookend::config::Strictness::Normal,
+            current_agent: None,
         };
         let now = DateTime::parse_from_rfc3339("2026-11-30T06:13:37Z")
             .unwrap()

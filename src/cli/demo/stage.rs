@@ -86,6 +86,9 @@ impl Stage {
             resume_days: 3,
             log_prompts: LogPrompts::Full,
             disabled: false,
+            state_dir: None,
+            strictness: crate::config::Strictness::Normal,
+            current_agent: None,
         }
     }
 
