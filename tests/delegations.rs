@@ -185,8 +185,9 @@ fn a_report_without_its_headings_is_sent_back_once_and_then_taken() {
     assert_eq!(all[1].get("requiresReconciliation"), None);
     let shown = lab.bookend(&["log", "show", "s1"]).stdout;
     for line in [
-        "coder, phase 2, 0 s ago: 1 file",
-        "code_reviewer, phase 2, 0 s ago: 0 files, lacks \"Task Report\" and",
+        "handoff     coder, phase 2, ",
+        " s ago: 1 file\n",
+        " s ago: 0 files, lacks \"Task Report\" and \"Downstream Context\"",
     ] {
         assert!(shown.contains(line), "{shown}");
     }
