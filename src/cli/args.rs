@@ -1,6 +1,7 @@
 //! What can be said on the command line: the definition, and nothing that does it.
 
 mod methods;
+mod orchestration;
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -10,6 +11,9 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(super) use methods::{Call, CallStart, Calls, Repl};
+pub(super) use orchestration::{
+    Orchestration, OrchestrationArchive, OrchestrationRead, OrchestrationShow, OrchestrationWrite,
+};
 
 use super::machine::Machine;
 use super::out::Out;
@@ -88,6 +92,9 @@ pub(super) enum Verb {
     /// The history: what happened, turn by turn
     #[command(subcommand)]
     Log(Log),
+    /// The orchestration session of this project, in phases
+    #[command(subcommand)]
+    Orchestration(Orchestration),
     /// The log's methods for models and programs: requests on stdin, answers on stdout
     #[command(after_long_help = methods::list())]
     Repl(Repl),
@@ -468,6 +475,7 @@ impl Run for Verb {
             Self::Prune(v) => v.run(machine, out),
             Self::Log(Log::Sessions(v)) => v.run(machine, out),
             Self::Log(Log::Show(v)) => v.run(machine, out),
+            Self::Orchestration(v) => v.run(machine, out),
             Self::Repl(v) => v.run(machine, out),
             Self::Call(v) => v.run(machine, out),
             Self::Doctor(v) => v.run(machine, out),

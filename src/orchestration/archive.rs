@@ -1,12 +1,12 @@
 //! Archiving a session, because all is done or because the user asks for it.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::error::Error;
 use super::service::{Service, answer, now, success};
 use super::session::{PhaseId, PhaseStatus};
-use super::store::Held;
+use super::store::{Found, Held, Stored};
 use crate::fields::Checked;
 use crate::redact::Redacted;
 
@@ -21,11 +21,6 @@ pub struct Archived {
     pub archived_files: Vec<String>,
     /// It was there before.
     pub already_archived: bool,
-}
-
-/// Where a session and its documents are.
-pub(super) fn shown(path: &str, files: &[String]) -> Value {
-    json!({"archive_path": path, "archived_files": files})
 }
 
 impl Service {
@@ -43,10 +38,13 @@ impl Service {
             archived_files: Vec::new(),
             already_archived: true,
         };
-        let stored = held.read()?;
-        let is_other = stored
-            .as_ref()
-            .is_none_or(|s| named.is_some_and(|named| named != s.session.session_id));
+        let stored = match held.look()? {
+            Found::Finished(done) if named.is_none_or(|named| named == done.session_id) => return Ok(done),
+            Found::Active(stored) => Some(*stored),
+            Found::Finished(_) | Found::Nothing => None,
+        };
+        let other = |s: &Stored| named.is_some_and(|named| named != s.session.session_id);
+        let is_other = stored.as_ref().is_none_or(other);
         if let Some(named) = named.filter(|_| is_other)
             && held.is_archived(named)?
         {
@@ -81,13 +79,7 @@ impl Service {
         ended.clone_into(&mut session.status);
         held.archiving(session, force.map(ToString::to_string), &now())?;
         held.write(&mut stored)?;
-        let (archived_files, archive_path) = held.finish(&stored.session)?;
-        Ok(Archived {
-            session_id: id,
-            archive_path,
-            archived_files,
-            already_archived: false,
-        })
+        held.finish(&stored.session)
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) mod dotenv;
 #[cfg(feature = "cli")]
 pub mod error;
 #[cfg(feature = "cli")]
+pub mod files;
+#[cfg(feature = "cli")]
 pub mod front;
 #[cfg(feature = "cli")]
 mod look;
@@ -69,7 +71,7 @@ pub use archive::Archived;
 #[cfg(feature = "cli")]
 pub use error::Error;
 #[cfg(feature = "cli")]
-pub use look::{Next, PhaseLine, Status};
+pub use look::{Next, PhaseLine, Status, Summary};
 #[cfg(feature = "cli")]
 pub use service::Service;
 #[cfg(feature = "cli")]

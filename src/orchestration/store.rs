@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::fs::{FileType, Stat};
 use serde_json::Value;
 
+use super::archive::Archived;
 use super::error::Error;
 use super::front::Parts;
 use super::path::BadPath;
@@ -130,6 +131,17 @@ fn misplaced(at: &Workspace, below: &[&str], why: BadPath) -> Error {
     }
 }
 
+/// What [`Held::look`] found.
+#[derive(Debug)]
+pub enum Found {
+    /// No session.
+    Nothing,
+    /// The active session.
+    Active(Box<Stored>),
+    /// One whose archiving was cut off; it is archived now.
+    Finished(Archived),
+}
+
 /// The state under its lock.
 #[derive(Debug)]
 pub struct Held<'w> {
@@ -209,14 +221,26 @@ impl<'w> Held<'w> {
     /// # Errors
     /// [`Error::StateInvalid`], or what the file system refused.
     pub fn read(&self) -> Result<Option<Stored>, Error> {
+        Ok(match self.look()? {
+            Found::Active(stored) => Some(*stored),
+            Found::Finished(_) | Found::Nothing => None,
+        })
+    }
+
+    /// The same, saying which archiving was finished.
+    ///
+    /// # Errors
+    /// As [`Held::read`].
+    pub fn look(&self) -> Result<Found, Error> {
         // What a killed process has left; the lock says that nobody is at it.
         drop(self.dir.remove(TEMP));
-        let found = read(&self.dir, ACTIVE, &self.shown())?;
-        if let Some(stored) = found.as_ref().filter(|s| s.session.archive.is_some()) {
-            self.finish(&stored.session)?;
-            return Ok(None);
-        }
-        Ok(found)
+        Ok(match read(&self.dir, ACTIVE, &self.shown())? {
+            Some(stored) if stored.session.archive.is_some() => {
+                Found::Finished(self.finish(&stored.session)?)
+            }
+            Some(stored) => Found::Active(Box::new(stored)),
+            None => Found::Nothing,
+        })
     }
 
     /// Writes the session into its file, unless somebody else wrote to that since it was read.
@@ -314,7 +338,7 @@ impl<'w> Held<'w> {
     ///
     /// # Errors
     /// What the file system refused; the next call goes on.
-    pub fn finish(&self, session: &Session) -> Result<(Vec<String>, String), Error> {
+    pub fn finish(&self, session: &Session) -> Result<Archived, Error> {
         let failed = |e: io::Error| Error::ArchiveUnfinished { what: e.to_string() };
         let id = &session.session_id;
         if !super::tools::is_id(id) {
@@ -350,7 +374,12 @@ impl<'w> Held<'w> {
         }
         let name = format!("{id}.md");
         match self.dir.move_new(ACTIVE, &archive, &name) {
-            Ok(_) => Ok((moved, self.at.shown(&["state", "archive", &name]))),
+            Ok(_) => Ok(Archived {
+                session_id: id.clone(),
+                archive_path: self.at.shown(&["state", "archive", &name]),
+                archived_files: moved,
+                already_archived: false,
+            }),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
                 Err(Error::AlreadyArchived { session: id.clone() })
             }

@@ -3,7 +3,6 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::archive;
 use super::error::Error;
 use super::look::next;
 use super::section::{self, Report};
@@ -270,7 +269,7 @@ pub(super) fn transition(service: &mut Service, params: &Checked) -> Result<Valu
         if archives {
             // The transition is done; if this cannot be, the next call does it.
             match held.finish(session) {
-                Ok((files, path)) => said.insert("archived".to_owned(), archive::shown(&path, &files)),
+                Ok(done) => said.insert("archived".to_owned(), answer(&done)?),
                 Err(e) => said.insert("archive_error".to_owned(), e.json()),
             };
         } else if complete && !at.auto_archive {
