@@ -20,8 +20,13 @@ const MAX_ERRORS: u64 = 1024 * 1024;
 const FAULT_WAIT: Duration = Duration::from_millis(20);
 
 /// Every name of ours right in a data directory.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 18] = [
     "log",
+    "grown",
+    "index.sqlite",
+    "index.sqlite-wal",
+    "index.sqlite-shm",
+    "retention",
     "by-host",
     "open",
     "called",

@@ -22,9 +22,12 @@ mod called;
 pub mod data_dir;
 mod fold;
 mod fold_turn;
+pub mod grown;
 #[cfg(feature = "cli")]
 pub mod history;
 pub mod id;
+#[cfg(feature = "cli")]
+pub mod index;
 pub mod ledger;
 #[cfg(feature = "cli")]
 pub mod methods;
