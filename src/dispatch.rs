@@ -6,6 +6,8 @@
 //! files of other programs' agents come last (`keep`): they mirror what is written already.
 
 mod draft;
+#[cfg(feature = "cli")]
+pub mod forget;
 mod found;
 mod keep;
 pub mod kept;

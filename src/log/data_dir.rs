@@ -214,6 +214,20 @@ impl DataDir {
         dir.replace(key, &temp, format!("{id}\n").as_bytes(), Durability::Process)
     }
 
+    /// Forgets the log session that a host session wrote to.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    #[cfg(feature = "cli")]
+    pub fn remove_by_host(&self, host: Host, key: &str) -> io::Result<()> {
+        if let Some(dir) = self.dir.sub("by-host")?
+            && let Some(dir) = dir.sub(host.id())?
+        {
+            dir.remove(key)?;
+        }
+        Ok(())
+    }
+
     /// Records a hook root in use: temp directories differ between shells, and commands read all roots.
     ///
     /// # Errors

@@ -109,6 +109,7 @@ impl Machine {
             resume: Resume::Always,
             resume_days: 3,
             log_prompts: LogPrompts::Full,
+            log_days: 0,
             disabled: false,
         };
         let now = DateTime::parse_from_rfc3339("2026-11-30T06:13:37Z")

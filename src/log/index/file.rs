@@ -12,7 +12,7 @@ use crate::log::data_dir::DataDir;
 /// The file's name.
 pub(super) const FILE: &str = "index.sqlite";
 /// Everything that SQLite keeps of it.
-const FILES: [&str; 3] = [FILE, "index.sqlite-wal", "index.sqlite-shm"];
+pub(super) const FILES: [&str; 3] = [FILE, "index.sqlite-wal", "index.sqlite-shm"];
 /// How long it is waited for somebody who holds the database itself.
 const WAIT: Duration = Duration::from_secs(5);
 

@@ -15,6 +15,8 @@ pub struct Filters {
     pub agent: Option<String>,
     /// Of one of these directories, which are spellings of one, or below it.
     pub projects: Option<Vec<String>>,
+    /// Not of a directory below it.
+    pub exact: bool,
     /// `in_progress`, `completed` or `failed`.
     pub status: Option<String>,
     /// Updated then or later.
@@ -87,6 +89,11 @@ impl Filters {
             let (mut parts, mut values) = (vec!["0".to_owned()], Vec::new());
             for dir in projects {
                 let dir = dir.trim_end_matches('/');
+                if self.exact {
+                    parts.push("project = ?".to_owned());
+                    values.push(Value::from(dir.to_owned()));
+                    continue;
+                }
                 // `0` is the character behind `/`.
                 parts.push("project = ? OR (project >= ? AND project < ?)".to_owned());
                 values.extend([dir.to_owned(), format!("{dir}/"), format!("{dir}0")].map(Value::from));

@@ -140,6 +140,15 @@ impl Error {
     }
 }
 
+/// Bytes of the index's files.
+#[must_use]
+pub fn size(data: &DataDir) -> u64 {
+    let sizes = file::FILES
+        .iter()
+        .filter_map(|name| data.dir().stat(name).ok().flatten());
+    sizes.map(|s| u64::try_from(s.st_size).unwrap_or(0)).sum()
+}
+
 /// Brings the index up to date and answers a question from it.
 ///
 /// # Errors

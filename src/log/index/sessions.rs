@@ -49,7 +49,6 @@ pub struct Summary {
     /// How many files its turns changed.
     pub files_modified_count: usize,
     /// The tags of its turns.
-    #[serde(skip)]
     pub tags: Vec<String>,
     /// Bytes of its log.
     #[serde(skip)]
