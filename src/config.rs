@@ -33,6 +33,11 @@ pub const VARIABLES: &[(&str, &str, &str)] = &[
         "what the log keeps of a prompt: `full`, `title` or `off`",
     ),
     (
+        "BOOKEND_LOG_DAYS",
+        "`90`",
+        "how many days a session of the log is kept after its last record; `0`: for ever",
+    ),
+    (
         "BOOKEND_SESSION",
         "unset",
         "the log session that `repl` and `call` are in, where the host does not say it",
@@ -154,6 +159,9 @@ pub struct Config {
     pub resume_days: u32,
     /// `BOOKEND_LOG_PROMPTS`.
     pub log_prompts: LogPrompts,
+    /// `BOOKEND_LOG_DAYS`; 0: for ever.
+    #[cfg(feature = "cli")]
+    pub log_days: u32,
     /// `BOOKEND_DISABLE`.
     pub disabled: bool,
     /// `MAESTRO_STATE_DIR`.
@@ -186,6 +194,9 @@ impl Config {
                 // A word that we do not know keeps the least.
                 Some(_) => LogPrompts::Off,
             },
+            #[cfg(feature = "cli")]
+            // What cannot be read removes nothing.
+            log_days: var("BOOKEND_LOG_DAYS").map_or(90, |v| v.parse().unwrap_or(0)),
             disabled: var("BOOKEND_DISABLE").is_some_and(|v| disables(&v)),
             state_dir: var("MAESTRO_STATE_DIR"),
             strictness: match var("MAESTRO_VALIDATION_STRICTNESS").as_deref() {
@@ -250,6 +261,13 @@ pub fn odd_values() -> Vec<Odd> {
         ),
         one_of("MAESTRO_AUTO_ARCHIVE", "true or false", archive, "true", "true"),
         one_of("MAESTRO_MAX_RETRIES", "a number", retries, "2", "2"),
+        one_of(
+            "BOOKEND_LOG_DAYS",
+            "a number of days, or 0 for ever",
+            days,
+            "0",
+            "90",
+        ),
     ]
     .into_iter()
     .flatten()

@@ -7,6 +7,8 @@
 
 pub mod active;
 mod draft;
+#[cfg(feature = "cli")]
+pub mod forget;
 mod found;
 mod keep;
 pub mod kept;

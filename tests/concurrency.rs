@@ -132,6 +132,7 @@ fn config(lab: &Lab) -> Config {
         resume: Resume::Auto,
         resume_days: 3,
         log_prompts: LogPrompts::Full,
+        log_days: 0,
         disabled: false,
         state_dir: None,
         strictness: bookend::config::Strictness::Normal,

@@ -1,15 +1,18 @@
 //! What can be said on the command line: the definition, and nothing that does it.
 
+mod history;
 mod methods;
 mod orchestration;
 
 use std::fmt::Write;
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
+pub(super) use history::{
+    Format, Log, LogExpire, LogExport, LogForget, LogReindex, LogSearch, LogSessions, LogShow, LogStats,
+    Which,
+};
 pub(super) use methods::{Call, CallStart, Calls, Repl};
 pub(super) use orchestration::{
     Orchestration, OrchestrationArchive, OrchestrationRead, OrchestrationShow, OrchestrationWrite,
@@ -51,6 +54,7 @@ Examples:
   bookend resume 3f2a              what that session would be told, if it went on now
   bookend todos                    what is still to be done here
   bookend log show                 the newest session of this project, turn by turn
+  bookend log search 'price col*'  the turns in which these words stand
   bookend log sessions --json | jq '.sessions[].title'
   bookend call start --agent YourAgent --title \"…\"   a session of the log without hooks
   bookend prune --dry-run          what a prune would remove
@@ -107,15 +111,6 @@ pub(super) enum Verb {
     Hook(HookRun),
     /// A tour without a host: a recorded session through the real hooks, a crash, and the resume
     Demo(Demo),
-}
-
-/// The verbs about the history.
-#[derive(Debug, Subcommand)]
-pub(super) enum Log {
-    /// The sessions of the log, newest first
-    Sessions(LogSessions),
-    /// One session of the log, turn by turn
-    Show(LogShow),
 }
 
 /// `install`.
@@ -325,48 +320,6 @@ pub(super) struct Prune {
     pub(super) json: bool,
 }
 
-/// `log sessions`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
---json: {sessions[] {agent, sessionId, host, hostSession, title, model, projectRoot, started, lastUpdated, status, \
-turnCount, filesModifiedCount}, totalCount, offset, limit}.")]
-pub(super) struct LogSessions {
-    /// Only those of this agent: ClaudeCode or claude-code
-    #[arg(long, short)]
-    pub(super) agent: Option<String>,
-    /// Only those of this project, or of a directory below it
-    #[arg(long, short, value_name = "DIR")]
-    pub(super) project: Option<PathBuf>,
-    /// Only those that stand so
-    #[arg(long, short, value_enum)]
-    pub(super) status: Option<Status>,
-    /// How many
-    #[arg(long, short = 'l', default_value = "20", value_name = "N")]
-    pub(super) limit: NonZeroUsize,
-    /// How many of the newest are left out
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub(super) offset: usize,
-    /// One JSON object
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-/// `log show`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
---json: agent, sessionId, host, hostSession, title, model, projectRoot, started, lastUpdated, status, turnCount, \
-filesModifiedCount, turns[], notes[], todos {flow, lastSyncedAt, items[]} (the last list; null: none); a turn: requestId, aliases, origin, queryTitle, queryText, response, \
-interpretation, status, presumed, startedAt, completedAt, tokenCount, tags, contextList, dialog[], actions[], late[], \
-failure {code, message}.")]
-pub(super) struct LogShow {
-    /// The first characters of its id, of the id's last part, or of the host's session id
-    /// [default: the newest of this project, else of all]
-    pub(super) session: Option<String>,
-    /// One JSON object
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
 /// `doctor`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -434,25 +387,14 @@ pub(super) struct Demo {
     pub(super) keep: bool,
 }
 
-/// Where a session of the log stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(super) enum Status {
-    /// It goes on, or its host vanished between two turns and nobody was told
-    InProgress,
-    /// It ended, its last turn well
-    Completed,
-    /// It ended, and its last turn had failed
-    Failed,
-}
-
-impl Status {
-    /// As the log spells it.
-    pub(super) fn word(self) -> &'static str {
+impl Verb {
+    /// Whether it is one after which the command tidies up: what removes sessions itself does what it was told, and
+    /// the others are about something else, or are called by programs.
+    pub(super) fn looks_at_sessions(&self) -> bool {
         match self {
-            Self::InProgress => "in_progress",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
+            Self::Sessions(_) | Self::Show(_) | Self::Prune(_) => true,
+            Self::Log(log) => !matches!(log, Log::Expire(_) | Log::Forget(_)),
+            _ => false,
         }
     }
 }
@@ -475,6 +417,12 @@ impl Run for Verb {
             Self::Prune(v) => v.run(machine, out),
             Self::Log(Log::Sessions(v)) => v.run(machine, out),
             Self::Log(Log::Show(v)) => v.run(machine, out),
+            Self::Log(Log::Search(v)) => v.run(machine, out),
+            Self::Log(Log::Stats(v)) => v.run(machine, out),
+            Self::Log(Log::Export(v)) => v.run(machine, out),
+            Self::Log(Log::Reindex(v)) => v.run(machine, out),
+            Self::Log(Log::Expire(v)) => v.run(machine, out),
+            Self::Log(Log::Forget(v)) => v.run(machine, out),
             Self::Orchestration(v) => v.run(machine, out),
             Self::Repl(v) => v.run(machine, out),
             Self::Call(v) => v.run(machine, out),

@@ -7,11 +7,11 @@ use super::out::Out;
 use super::session_json::word_of;
 use super::span::{Line, Style, cut};
 use super::{Failed, Run, text, todos};
-use crate::dispatch::project_of;
 use crate::log::data_dir::DataDir;
+use crate::log::id::SessionId;
+use crate::log::index::{Depth, Filters};
 use crate::log::record::{Action, ActionStatus};
 use crate::log::view::{HandoffView, SessionView, TurnView};
-use crate::redact::Redacted;
 use crate::task::resume::why;
 
 /// Widest text of an action.
@@ -45,27 +45,14 @@ pub(super) fn print(view: &SessionView, machine: &Machine, out: &mut Out) {
 }
 
 fn named(data: &DataDir, wanted: &str, machine: &Machine, out: &mut Out) -> Result<SessionView, Failed> {
-    let unreadable = |e: std::io::Error| Failed::to(format!("read the session log: {e}"));
-    let found = history::matching(data, wanted).map_err(unreadable)?;
-    let [id] = found.as_slice() else {
-        if found.is_empty() {
-            return Err(Failed::new(format!(
-                "no session of the log begins with {wanted}: `bookend log sessions` lists them"
-            )));
-        }
-        for id in found.iter().take(10) {
-            let view = SessionView::read(data, id).ok().flatten();
-            let about = view.map_or_else(String::new, |v| {
-                format!("  {} ago  {}", text::age(v.last_updated, machine.now), v.title)
-            });
-            out.complain(&format!("  {id}{about}"));
-        }
-        return Err(Failed::new(format!(
-            "{} sessions of the log begin with {wanted}: give more of the one that you mean",
-            found.len()
-        )));
-    };
-    SessionView::read(data, id).map_err(unreadable)?.ok_or_else(|| {
+    let id = history::one(data, wanted, machine, out)?;
+    read(data, &id)
+}
+
+fn read(data: &DataDir, id: &SessionId) -> Result<SessionView, Failed> {
+    let read =
+        SessionView::read(data, id).map_err(|e| Failed::to(format!("read the session log of {id}: {e}")))?;
+    read.ok_or_else(|| {
         Failed::new(format!(
             "the log of {id} is gone: `bookend log sessions` lists the others"
         ))
@@ -74,24 +61,27 @@ fn named(data: &DataDir, wanted: &str, machine: &Machine, out: &mut Out) -> Resu
 
 /// The newest of this project; where it has none, the newest of all, with a word that says so.
 fn newest(data: &DataDir, out: &mut Out) -> Result<SessionView, Failed> {
-    let (known, _) =
-        history::all(data, |_| true).map_err(|e| Failed::to(format!("read the session log: {e}")))?;
-    let here = std::env::current_dir().ok();
-    let project = here.map(|dir| project_of(&Redacted::new(&dir.to_string_lossy())));
-    let is_here =
-        |root: Option<String>| root.is_some() && root.as_deref() == project.as_ref().map(|p| p.as_str());
-    let found = known.iter().find(|k| k.project().is_ok_and(is_here));
-    let chosen = match (found, known.first()) {
-        (Some(found), _) => found,
-        (None, Some(first)) => {
-            out.complain("bookend: this project has no session in the log; this is the newest of all");
-            first
-        }
-        (None, None) => return Err(Failed::new(NOTHING_YET)),
+    let here = Filters {
+        projects: history::here().map(|project| vec![project.into_string()]),
+        exact: true,
+        ..Filters::default()
     };
-    chosen
-        .view()
-        .map_err(|e| Failed::to(format!("read the log of {}: {e}", chosen.id)))
+    let (found, any) = history::ask(data, Depth::Grown, out, |index| {
+        let found = match here.projects {
+            Some(_) => index.sessions(&here, 1, 0)?.sessions.pop(),
+            None => None,
+        };
+        let any = match found {
+            Some(_) => None,
+            None => index.sessions(&Filters::default(), 1, 0)?.sessions.pop(),
+        };
+        Ok((found, any))
+    })?;
+    if found.is_none() && any.is_some() {
+        out.complain("bookend: this project has no session in the log; this is the newest of all");
+    }
+    let chosen = found.or(any).and_then(|s| SessionId::try_from(s.session_id).ok());
+    read(data, &chosen.ok_or_else(|| Failed::new(NOTHING_YET))?)
 }
 
 fn head(view: &SessionView, machine: &Machine, out: &mut Out) {

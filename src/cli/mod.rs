@@ -20,9 +20,16 @@ mod history;
 mod hook;
 mod install;
 mod live;
+mod log_expire;
+mod log_export;
+mod log_forget;
+mod log_reindex;
+mod log_search;
 mod log_sessions;
 mod log_show;
+mod log_stats;
 mod machine;
+mod markdown;
 mod orchestration;
 mod out;
 mod probe;
@@ -100,6 +107,9 @@ pub fn main() -> ExitCode {
         (Ok(()) | Err(Failed::Shown), Err(unwritten)) => Err(unwritten),
         (ran, _) => ran,
     };
+    if cli.verb.looks_at_sessions() {
+        log_expire::by_itself(&machine);
+    }
     match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {

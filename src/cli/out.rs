@@ -107,10 +107,13 @@ impl Out {
         }
     }
 
+    /// A JSON document that is one already, on one line.
+    pub(super) fn json_text(&mut self, text: &str) {
+        self.write(&escaped(text));
+    }
+
     fn write(&mut self, text: &str) {
-        if std::mem::take(&mut self.progressed) {
-            drop(io::stderr().lock().write_all(b"\r\x1b[K"));
-        }
+        self.progressed_enough();
         if !self.closed {
             let written = self
                 .to
@@ -180,6 +183,13 @@ impl Out {
             drop(write!(stderr, "\r\u{1b}[K{}\r", visible(text)));
             drop(stderr.flush());
             self.progressed = true;
+        }
+    }
+
+    /// The long work is done: its word goes.
+    pub(super) fn progressed_enough(&mut self) {
+        if std::mem::take(&mut self.progressed) {
+            drop(io::stderr().lock().write_all(b"\r\x1b[K"));
         }
     }
 

@@ -1,7 +1,5 @@
 //! Small texts that several verbs print: ages, paths, microseconds.
 
-use std::path::Path;
-
 use chrono::{DateTime, Utc};
 
 use super::span::Style;
@@ -50,9 +48,15 @@ pub(super) fn short(path: &str, max: usize) -> String {
     format!("…/{}", parts.join("/"))
 }
 
-/// Whether `path` is `dir` or below it.
-pub(super) fn is_within(path: &str, dir: &Path) -> bool {
-    Path::new(path).starts_with(dir)
+/// How long the log is kept.
+pub(super) fn retention(days: u32) -> String {
+    match days {
+        0 => "for ever (BOOKEND_LOG_DAYS=0)".to_owned(),
+        days => format!(
+            "{} after the last record",
+            count(usize::try_from(days).unwrap_or(0), "day")
+        ),
+    }
 }
 
 /// `842 µs`, `1.9 ms`, `2.5 s`.
@@ -123,6 +127,5 @@ mod tests {
             [0, 1_536, 15 * 1024 * 1024, 3 << 30, 1 << 50].map(bytes),
             ["0.0 KiB", "1.5 KiB", "15 MiB", "3.0 GiB", "1024 TiB"]
         );
-        assert!(is_within("/a/b/c", Path::new("/a/b")) && !is_within("/a/bc", Path::new("/a/b")));
     }
 }

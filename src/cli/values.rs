@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, NaiveDate, Utc};
+
+use crate::clock;
 use crate::hook::Hook;
 use crate::host::Host;
 use crate::task::agent_files::Agent;
@@ -62,9 +65,45 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(seconds))
 }
 
+/// `2026-04-09` (its beginning, UTC), `2026-04-09T12:00:04Z`, or how long ago: `7d`.
+pub(super) fn moment(text: &str) -> Result<DateTime<Utc>, String> {
+    let midnight = || {
+        NaiveDate::parse_from_str(text, "%Y-%m-%d")
+            .ok()?
+            .and_hms_opt(0, 0, 0)
+    };
+    if let Ok(at) = DateTime::parse_from_rfc3339(text) {
+        return Ok(at.to_utc());
+    }
+    if let Some(at) = midnight() {
+        return Ok(at.and_utc());
+    }
+    duration(text)
+        .ok()
+        .and_then(|ago| clock::now().checked_sub_signed(chrono::TimeDelta::from_std(ago).ok()?))
+        .ok_or_else(|| {
+            "give a date like 2026-04-09, a time like 2026-04-09T12:00:04Z, or how long ago it was, like 7d"
+                .to_owned()
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_dates_times_or_ages() {
+        let at = |text: &str| moment(text).map(|at| at.to_rfc3339());
+        assert_eq!(at("2026-04-09"), Ok("2026-04-09T00:00:00+00:00".to_owned()));
+        assert_eq!(
+            at("2026-04-09T12:00:04+02:00"),
+            Ok("2026-04-09T10:00:04+00:00".to_owned())
+        );
+        assert!(moment("7d").unwrap() < clock::now() && moment("0s").is_ok());
+        for bad in ["", "yesterday", "2026-02-30", "2026-04-09 12:00", "99999999999d"] {
+            assert!(moment(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn durations_are_numbers_with_units() {

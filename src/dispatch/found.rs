@@ -19,6 +19,7 @@ use crate::live::state::{LogEnd, State};
 use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
 use crate::log::ledger::Ledger;
+use crate::log::off;
 use crate::log::open::OpenEntry;
 use crate::log::record::{Body, By};
 use crate::log::view::SessionView;
@@ -76,9 +77,12 @@ impl Found {
             log = known_log(session, event, stores, log)?;
         }
         session.is_new = false;
+        let project = event.project.as_ref().or(session.state.project_root.as_ref());
+        let is_off = log.is_none() && project.is_some_and(|project| off::is_off(project));
         // A thread that ends without ever having begun a turn gets no place in the log, and without a data
         // directory nobody is told of a log that is not there.
         let named = stores.data.is_some()
+            && !is_off
             && (session.state.turns.count > 0 || !matches!(event.kind, Kind::SessionEnd { .. }));
         // By the key, not by the id as it is stored, of which the end or a secret may be gone.
         let new = || SessionId::of(event.host, session.key.as_str(), event.at);

@@ -298,7 +298,9 @@ impl Place<'_> {
         if ledger.is_new() {
             records.insert(0, opening(self.event, draft, self.id));
         }
-        if self.session.state.log.is_none() {
+        // A log that was forgotten meanwhile was forgotten with its entry.
+        let unknown = |l: &LogEnd| l.end > 0 && ledger.is_new();
+        if self.session.state.log.as_ref().is_none_or(unknown) {
             self.data
                 .set_by_host(self.event.host, self.session.key.as_str(), self.id)?;
         }

@@ -1,6 +1,7 @@
 //! `called/<project>`: the session that was last begun by `bookend call` in a project. And the sessions that
 //! are none of a caller's to begin, because a host was told their ids.
 
+use std::collections::HashSet;
 use std::io;
 
 use sha2::{Digest, Sha256};
@@ -36,6 +37,24 @@ impl DataDir {
             }
             None => dir.remove(&name).map(|_| ()),
         }
+    }
+
+    /// Forgets where a call was in one of these sessions.
+    ///
+    /// # Errors
+    /// When one cannot be looked at or removed.
+    pub fn forget_called(&self, ids: &HashSet<&SessionId>) -> io::Result<()> {
+        let Some(dir) = self.dir().sub("called")? else {
+            return Ok(());
+        };
+        for entry in dir.entries()? {
+            let bytes = dir.read(&entry.name, 1024)?.unwrap_or_default();
+            let id = SessionId::try_from(String::from_utf8_lossy(&bytes).trim().to_owned());
+            if id.is_ok_and(|id| ids.contains(&id)) {
+                dir.remove(&entry.name)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether hooks write to that log session, or will: their host was told its id.

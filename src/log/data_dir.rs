@@ -20,8 +20,13 @@ const MAX_ERRORS: u64 = 1024 * 1024;
 const FAULT_WAIT: Duration = Duration::from_millis(20);
 
 /// Every name of ours right in a data directory.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 18] = [
     "log",
+    "grown",
+    "index.sqlite",
+    "index.sqlite-wal",
+    "index.sqlite-shm",
+    "retention",
     "by-host",
     "open",
     "called",
@@ -207,6 +212,20 @@ impl DataDir {
         let dir = self.dir.sub_or_make("by-host")?.sub_or_make(host.id())?;
         let temp = format!("{key}.new");
         dir.replace(key, &temp, format!("{id}\n").as_bytes(), Durability::Process)
+    }
+
+    /// Forgets the log session that a host session wrote to.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    #[cfg(feature = "cli")]
+    pub fn remove_by_host(&self, host: Host, key: &str) -> io::Result<()> {
+        if let Some(dir) = self.dir.sub("by-host")?
+            && let Some(dir) = dir.sub(host.id())?
+        {
+            dir.remove(key)?;
+        }
+        Ok(())
     }
 
     /// Records a hook root in use: temp directories differ between shells, and commands read all roots.

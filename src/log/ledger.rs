@@ -6,22 +6,25 @@
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::data_dir::DataDir;
+use super::grown;
 use super::id::SessionId;
 use super::record::{Body, By, Record, VERSION};
 use super::turns::Mark;
-use crate::files::{self, Busy, Tail};
+use crate::files::{self, Busy, Dir, Tail};
 
 /// The file's name in the session's directory.
 pub const FILE: &str = "log.jsonl";
 /// Most of an unread tail that a writer takes in, in bytes; the rest is history that only views need.
 const MAX_CATCH_UP: u64 = 8 * 1024 * 1024;
+/// How often a log is looked for that is forgotten (`bookend log forget`) at the very moment when it is opened.
+const TRIES: usize = 3;
 
 /// A session's log, locked for writing.
 #[derive(Debug)]
@@ -30,6 +33,9 @@ pub struct Ledger {
     tail: Tail,
     by: By,
     must_last: bool,
+    id: SessionId,
+    /// Where it is still to be said that this log grows.
+    grown: Option<Dir>,
 }
 
 /// What a writer finds that it did not know: written by a model, by a settlement, or by a hook that was
@@ -111,30 +117,34 @@ impl Ledger {
         make: bool,
         wait: Duration,
     ) -> Result<Option<Self>, NoLedger> {
-        let dir = if make {
-            Some(data.session_or_make(id)?)
-        } else {
-            data.session(id)?
-        };
-        let Some(dir) = dir else { return Ok(None) };
-        let opened = if make {
-            Some(dir.open_append_or_make(FILE)?)
-        } else {
-            dir.open_append(FILE)?
-        };
-        let Some((file, _)) = opened else { return Ok(None) };
-        files::acquire(&file, wait).map_err(|busy| match busy {
-            Busy::Held => NoLedger::Busy,
-            Busy::Io(e) => NoLedger::Io(e),
-        })?;
-        let len = file.metadata()?.len();
-        let tail = files::tail(&file, len)?;
-        Ok(Some(Self {
-            file,
-            tail,
-            by,
-            must_last: false,
-        }))
+        for _ in 0..TRIES {
+            let Some(file) = file(data, id, make)? else {
+                if make {
+                    continue;
+                }
+                return Ok(None);
+            };
+            files::acquire(&file, wait).map_err(|busy| match busy {
+                Busy::Held => NoLedger::Busy,
+                Busy::Io(e) => NoLedger::Io(e),
+            })?;
+            let meta = file.metadata()?;
+            if meta.nlink() == 0 {
+                // It was forgotten while this one waited: what is written to it now, nobody would find.
+                continue;
+            }
+            let tail = files::tail(&file, meta.len())?;
+            return Ok(Some(Self {
+                file,
+                tail,
+                by,
+                must_last: false,
+                id: id.clone(),
+                // Without it the index is behind until it looks at all logs; the log itself misses nothing.
+                grown: data.grown().ok().flatten(),
+            }));
+        }
+        Err(NoLedger::Busy)
     }
 
     /// Whether it has no record yet; a torn one is none.
@@ -170,6 +180,9 @@ impl Ledger {
     /// When they are not there whole; the log is then as it was.
     pub fn append(&mut self, bodies: Vec<Body>, at: DateTime<Utc>) -> io::Result<u64> {
         self.owe(&bodies);
+        if let Some(grown) = self.grown.take() {
+            drop(grown::mark(&grown, &self.id));
+        }
         let mut lines = Vec::with_capacity(512 * bodies.len());
         for body in bodies {
             let seq = self.tail.end + lines.len() as u64;
@@ -206,6 +219,21 @@ impl Ledger {
         } else {
             Ok(())
         }
+    }
+}
+
+/// The log's file; with `make` one that is missing is made, and `None` says that its directory was removed at this
+/// very moment.
+fn file(data: &DataDir, id: &SessionId, make: bool) -> io::Result<Option<File>> {
+    if !make {
+        let dir = data.session(id)?;
+        let opened = dir.map(|dir| dir.open_append(FILE)).transpose()?.flatten();
+        return Ok(opened.map(|(file, _)| file));
+    }
+    match data.session_or_make(id)?.open_append_or_make(FILE) {
+        Ok((file, _)) => Ok(Some(file)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
     }
 }
 

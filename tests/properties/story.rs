@@ -109,6 +109,7 @@ impl Machine {
             resume: Resume::Always,
             resume_days: 3,
             log_prompts: LogPrompts::Full,
+            log_days: 0,
             disabled: false,
             state_dir: None,
             strictness: bookend::config::Strictness::Normal,

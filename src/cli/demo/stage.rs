@@ -85,6 +85,7 @@ impl Stage {
             resume: Resume::Auto,
             resume_days: 3,
             log_prompts: LogPrompts::Full,
+            log_days: 0,
             disabled: false,
             state_dir: None,
             strictness: crate::config::Strictness::Normal,

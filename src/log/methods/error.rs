@@ -10,6 +10,7 @@ use crate::clock;
 use crate::fields::Wrong;
 use crate::log::id::{self, RequestId, SessionId};
 use crate::log::ledger::NoLedger;
+use crate::log::off;
 use crate::redact::Redacted;
 
 /// Why a method failed. Nothing was written then.
@@ -90,6 +91,11 @@ pub enum Error {
         /// What failed, as a fragment that fits after "failed to".
         what: String,
     },
+    /// Sessions that begin in the project leave no log.
+    Off {
+        /// The project.
+        project: Redacted,
+    },
     /// A fault of ours.
     Internal {
         /// What happened.
@@ -126,7 +132,7 @@ impl Error {
             Self::TurnNotFound { .. } => "turn_not_found",
             Self::TurnAlreadyExists { .. } => "turn_already_exists",
             Self::TurnImmutable { .. } => "turn_immutable",
-            Self::Storage { .. } => "storage_error",
+            Self::Storage { .. } | Self::Off { .. } => "storage_error",
             Self::Internal { .. } => "internal_error",
         }
     }
@@ -187,6 +193,7 @@ impl Error {
                 format!("The session {session} has a turn {turn} already")
             }
             Self::Storage { what } => format!("Failed to {what}"),
+            Self::Off { project } => format!("The log is off in {project}: {} is there", off::FILE),
             Self::Internal { what } => format!("A fault of Bookend's own: {what}"),
         };
         format!("{what}. {hint}.")
@@ -227,6 +234,7 @@ impl Error {
             Self::Storage { .. } => {
                 "The log is as it was: try again, and see `bookend doctor` if it stays so"
             }
+            Self::Off { .. } => "Go on without the log, or let the person remove that file",
             Self::Internal { .. } => "The log is as it was: report this, and see `bookend doctor`",
         };
         hint.to_owned()
@@ -236,7 +244,10 @@ impl Error {
     #[must_use]
     pub fn details(&self) -> Value {
         let mut details = match self {
-            Self::InvalidEnvelope { .. } | Self::Storage { .. } | Self::Internal { .. } => json!({}),
+            Self::InvalidEnvelope { .. } | Self::Storage { .. } | Self::Internal { .. } => {
+                json!({})
+            }
+            Self::Off { project } => json!({"project": project}),
             Self::MethodNotFound { method, methods } => json!({"method": method, "methods": methods}),
             Self::InvalidParameter {
                 parameter,

@@ -92,7 +92,7 @@ pub(super) const FILTERS: &[Field] = &[
     Field::optional(
         "text",
         Type::Line,
-        "only those in which it stands, in any case of letters",
+        "only those with a turn in which all these words stand, or words that begin so; in any case of letters; \"two words\" in quotes one after the other",
     ),
     Field::optional("from", Type::Time, "only those that were updated then or later"),
     Field::optional("to", Type::Time, "only those that were begun then or earlier"),

@@ -12,6 +12,7 @@ use crate::fields::{Checked, Field, Type, check};
 use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
 use crate::log::ledger::Ledger;
+use crate::log::off;
 use crate::log::record::{Body, By};
 use crate::log::view::SessionView;
 use crate::redact::Redacted;
@@ -82,6 +83,7 @@ impl Service<'_> {
         if told || data.is_hooked(&id).map_err(storage)? {
             return Err(exists());
         }
+        self.keeps_log()?;
         let ledger = Ledger::open(&data, &id, By::Model, true, WAIT)?;
         let mut ledger = ledger.filter(Ledger::is_new).ok_or_else(exists)?;
         if self.around.is_one_call() {
@@ -95,6 +97,14 @@ impl Service<'_> {
         let result = json!({"sessionId": id, "started": clock::stamp(started)});
         self.opened = Some(id);
         Ok(result)
+    }
+
+    /// Whether sessions that begin in this project leave a log.
+    pub(super) fn keeps_log(&self) -> Result<(), Error> {
+        match self.around.project().filter(|project| off::is_off(project)) {
+            Some(project) => Err(Error::Off { project }),
+            None => Ok(()),
+        }
     }
 
     /// What the next call in the project is in.

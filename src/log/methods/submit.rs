@@ -70,6 +70,9 @@ pub(super) fn submit(service: &mut Service<'_>, params: &Checked) -> Result<Valu
     let id = given.session_id.clone();
     session::own(&id, &given.agent)?;
     let data = service.data()?;
+    if !data.session(&id).is_ok_and(|dir| dir.is_some()) {
+        service.keeps_log()?;
+    }
     let busy = || Error::Storage {
         what: "open the session log".to_owned(),
     };
