@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(super) use methods::{Call, CallStart, Calls, Repl};
+pub(super) use methods::{Call, CallStart, Calls, Mcp, Repl};
 
 use super::machine::Machine;
 use super::out::Out;
@@ -94,6 +94,8 @@ pub(super) enum Verb {
     /// Call one of the log's methods
     #[command(after_long_help = methods::list())]
     Call(Call),
+    /// The same as tools for MCP clients, over stdin and stdout
+    Mcp(Mcp),
     /// What is the matter here, and what to do about it
     Doctor(Doctor),
     /// Run a hook by hand, with a payload on stdin
@@ -470,6 +472,7 @@ impl Run for Verb {
             Self::Log(Log::Show(v)) => v.run(machine, out),
             Self::Repl(v) => v.run(machine, out),
             Self::Call(v) => v.run(machine, out),
+            Self::Mcp(v) => v.run(machine, out),
             Self::Doctor(v) => v.run(machine, out),
             Self::Hook(v) => v.run(machine, out),
             Self::Demo(v) => v.run(machine, out),

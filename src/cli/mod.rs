@@ -23,6 +23,7 @@ mod live;
 mod log_sessions;
 mod log_show;
 mod machine;
+mod mcp;
 mod out;
 mod probe;
 mod probed;
