@@ -369,10 +369,10 @@ Looks at the hosts and at every store, and measures each hook over stores of its
 doing. Without --fix nothing is changed. --fix shows first what it will change, like a diff; it changes only what is \
 Bookend's own.
 
---json: {ok, hosts[] {host, found, program, version, config, means, installedAt, trusted, events[] {event, count, lastAt, \
+--json: {ok, hosts[] {host, found, program, version, config, means, tools, installedAt, trusted, events[] {event, count, lastAt, \
 lastMicros}, lastFired, lastProbed}, stores[] {path, kind, exists, safe, freeBytes, sessions, lookedAt, inUse}, latency {hook: \
 microseconds}, findings[] {level, code, subject, what, remedy, fixable}}; means: plugin, settings or null (not \
-installed); trusted: null where nobody is asked; level: problem, not-proven (alone it exits 0) or note. With \
+installed); tools: the log's tools are registered too; trusted: null where nobody is asked; level: problem, not-proven (alone it exits 0) or note. With \
 --fix also mended[] {place, change[], done, failed}; the rest is what was found after it.")]
 pub(super) struct Doctor {
     /// Mend what is safe to mend

@@ -83,7 +83,8 @@ pub(super) fn parts(place: &Place, host: Host) -> Vec<Part> {
 fn tools(place: &Place, host: Host) -> Value {
     let mut server = json!({"command": place.command(), "args": ["mcp"]});
     if let (Host::Codex, Some(server)) = (host, server.as_object_mut()) {
-        let names: Vec<&str> = VARIABLES.iter().map(|(name, ..)| *name).collect();
+        let names = VARIABLES.iter().map(|(name, ..)| *name).chain(["XDG_DATA_HOME"]);
+        let names: Vec<&str> = names.collect();
         server.insert("env_vars".to_owned(), json!(names));
     }
     json!({"mcpServers": {NAME: server}})

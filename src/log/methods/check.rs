@@ -25,11 +25,9 @@ impl Checked {
         })
     }
 
-    /// Whether a member of a parameter was given.
-    pub(super) fn has_in(&self, parameter: &str, name: &str) -> bool {
-        self.0
-            .get(parameter)
-            .is_some_and(|value| value.get(name).is_some())
+    /// A parameter.
+    pub(super) fn get(&self, parameter: &str) -> Option<&Value> {
+        self.0.get(parameter)
     }
 }
 
@@ -120,6 +118,9 @@ fn one(value: &Value, kind: &Type, at: &str) -> Result<Value, Error> {
             Some(word) => Ok(json!(word)),
             None => Err(refused()),
         },
+        Type::Flag => value.as_bool().map(|b| json!(b)).ok_or_else(refused),
+        // Only that it was given.
+        Type::NotKept => Ok(json!(true)),
         Type::Agent => match text()? {
             name if is_agent(name) => Ok(json!(name)),
             _ => Err(refused()),

@@ -39,6 +39,10 @@ pub enum Type {
     Time,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// Yes or no.
+    Flag,
+    /// Whatever it is, it is taken and not kept: what an answer says and the log says itself.
+    NotKept,
     /// The name of an agent in PascalCase.
     Agent,
     /// The id of a session.
@@ -75,6 +79,12 @@ impl Field {
         }
     }
 
+    /// One that is taken because an answer has it, and not kept.
+    #[must_use]
+    pub const fn answered(name: &'static str) -> Self {
+        Self::optional(name, Type::NotKept, "not kept: the log says it")
+    }
+
     /// The same with other names.
     #[must_use]
     pub const fn or(self, synonyms: &'static [&'static str]) -> Self {
@@ -98,6 +108,8 @@ impl Type {
             Self::Integer(least, most) => format!("an integer from {least} to {most}, not text"),
             Self::Time => "a date and time that exists, like 2026-04-09T12:00:04Z".to_owned(),
             Self::OneOf(words) => format!("one of {}", words.join(", ")),
+            Self::Flag => "true or false".to_owned(),
+            Self::NotKept => "anything; it is not kept".to_owned(),
             Self::Agent => "the agent's name in PascalCase, like YourAgent".to_owned(),
             Self::SessionId => "a session id".to_owned(),
             Self::RequestId => "a request id".to_owned(),
@@ -117,6 +129,8 @@ impl Type {
             Self::Integer(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
             Self::Time => json!({"type": "string", "format": "date-time"}),
             Self::OneOf(words) => json!({"type": "string", "enum": words}),
+            Self::Flag => json!({"type": "boolean"}),
+            Self::NotKept => json!({}),
             Self::Agent => json!({"type": "string", "pattern": "^[A-Z][A-Za-z0-9]*$"}),
             Self::SessionId => json!({"type": "string", "pattern": SESSION_REGEX}),
             Self::RequestId => json!({"type": "string", "pattern": REQUEST_REGEX}),
