@@ -110,7 +110,8 @@ impl ToolSet for SessionLog<'_> {
 }
 
 fn about(method: &Method) -> String {
-    format!("{}.", method.about)
+    // Hosts offer tools only when a model searches for them, by words.
+    format!("Session log. {}.", method.about)
 }
 
 /// The same error, with what it says of methods in the words of the tools.

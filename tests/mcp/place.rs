@@ -41,6 +41,38 @@ fn in_a_hooked_session_the_hooks_turn_is_adopted_and_their_stop_ends_it() {
     server.ends_well();
 }
 
+/// The hooks see those calls too: they are no work of the turn.
+#[test]
+fn a_call_of_a_tool_of_the_log_is_no_action_and_not_what_was_done_last() {
+    let lab = Lab::new();
+    lab.send("SessionStart", json!({"source": "startup", "prompt_id": null}));
+    lab.prompt("p1", "Make the cart");
+    lab.write("p1", "w1", "/p/cart.rs");
+    let before = lab.state("s1").current_task.unwrap();
+    for (event, how) in [
+        ("PostToolUse", json!({"tool_response": {"ok": true}})),
+        (
+            "PostToolUseFailure",
+            json!({"error": "429 Too Many Requests: rate limit exceeded", "is_interrupt": false}),
+        ),
+    ] {
+        let call = json!({
+            "tool_name": "mcp__plugin_bookend_bookend__sessionlog_update_turn", "tool_use_id": event,
+            "tool_input": {"response": "x", "path": "/p/other.rs"},
+        });
+        lab.send(event, crate::harness::with(call, how));
+    }
+    let state = lab.state("s1");
+    let task = state.current_task.unwrap();
+    assert_eq!(
+        (&task.last_action, &task.context_anchor),
+        (&before.last_action, &before.context_anchor)
+    );
+    assert!(state.rate_limit.is_none());
+    let log = lab.log_of("s1");
+    assert_eq!(log.turns[0].actions.len(), 1, "{:#?}", log.turns[0].actions);
+}
+
 /// A server keeps the environment of the session in which its host started it.
 #[test]
 fn after_a_clear_calls_are_in_the_new_session_of_the_same_host() {
