@@ -161,7 +161,7 @@ fn host_section(host: &HostReport, report: &Report, now: DateTime<Utc>, out: &mu
             if host.tools {
                 "registered with the plugin (bookend mcp)"
             } else {
-                "not registered"
+                "not registered: they are a part of the plugin, which needs the host's program on PATH"
             },
         );
     }

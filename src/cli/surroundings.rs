@@ -105,7 +105,8 @@ impl Surroundings for Here<'_> {
     }
 
     /// The session that the environment names. But a server keeps the environment of the session that it was started
-    /// in: when that one has ended, it is the live session of the same host process, if there is one only.
+    /// in: when that one has ended, or none is named, it is the live session of the same host process, if there is one
+    /// only.
     fn host_session(&self, data: &DataDir) -> Option<SessionId> {
         let key = config::var(CLAUDE_SESSION).and_then(|id| SessionKey::of(&id));
         let found = self.found();
@@ -115,11 +116,15 @@ impl Surroundings for Here<'_> {
             let mut same = found.iter().filter(|f| f.process.as_ref() == Some(&host));
             same.next().filter(|_| same.next().is_none())
         };
-        if let Some(found) = named.or_else(of_host) {
-            return Some(found.live.session.clone());
-        }
-        let hooked = key.and_then(|key| data.by_host(Host::ClaudeCode, key.as_str()).ok().flatten());
-        hooked.or_else(|| SessionId::try_from(config::var(SESSION)?).ok())
+        let id = |f: &Found| f.live.session.clone();
+        let outright = || SessionId::try_from(config::var(SESSION)?).ok();
+        let before = || {
+            data.by_host(Host::ClaudeCode, key.as_ref()?.as_str())
+                .ok()
+                .flatten()
+        };
+        let told = named.map(id).or_else(outright);
+        told.or_else(|| of_host().map(id)).or_else(before)
     }
 
     fn live(&self) -> Vec<Live> {

@@ -83,8 +83,10 @@ pub(super) fn parts(place: &Place, host: Host) -> Vec<Part> {
 fn tools(place: &Place, host: Host) -> Value {
     let mut server = json!({"command": place.command(), "args": ["mcp"]});
     if let (Host::Codex, Some(server)) = (host, server.as_object_mut()) {
-        let names = VARIABLES.iter().map(|(name, ..)| *name).chain(["XDG_DATA_HOME"]);
-        let names: Vec<&str> = names.collect();
+        // A Codex that Claude Code's model started is not in that session.
+        let is_own = |name: &&str| ["BOOKEND_", "MAESTRO_"].iter().any(|own| name.starts_with(own));
+        let names = VARIABLES.iter().map(|(name, ..)| *name).filter(is_own);
+        let names: Vec<&str> = names.chain(["XDG_DATA_HOME"]).collect();
         server.insert("env_vars".to_owned(), json!(names));
     }
     json!({"mcpServers": {NAME: server}})
@@ -242,5 +244,6 @@ mod tests {
         assert_eq!(codex["command"], claude["command"]);
         let passed = codex["env_vars"].as_array().unwrap();
         assert!(passed.contains(&json!("MAESTRO_HOOKS_DIR")) && passed.contains(&json!("BOOKEND_DATA_DIR")));
+        assert!(!passed.contains(&json!("CLAUDE_CODE_SESSION_ID")));
     }
 }

@@ -35,7 +35,6 @@ pub(super) fn find(survey: &Survey, report: &HostReport, fired: &Fired, fix: Opt
     }
     if findings.iter().all(|finding| finding.level != Level::Problem) {
         findings.extend(out_of_reach(host, report));
-        findings.extend(without_tools(host, report));
     }
     findings
 }
@@ -151,24 +150,6 @@ fn out_of_reach(host: Host, report: &HostReport) -> Option<Finding> {
         host.id()
     );
     Some(Finding::note("program-missing", host.id(), what).remedy(remedy))
-}
-
-/// Hooks in the user's settings come without tools: where Claude Code keeps its servers it writes all the time, and
-/// nobody can change that file safely beside it; Codex's are left alone for the same way everywhere.
-fn without_tools(host: Host, report: &HostReport) -> Option<Finding> {
-    if report.means != Some(Means::Settings) {
-        return None;
-    }
-    let (title, program) = (host.title(), if host == Host::Codex { "codex" } else { "claude" });
-    let what = format!(
-        "The hooks are registered in the settings of {title}, so its models have no tools for the session log."
-    );
-    let remedy = format!(
-        "Put `{program}` on PATH and run `bookend install {}`, or add the server `bookend mcp` there yourself; \
-        `bookend call` works without.",
-        host.id()
-    );
-    Some(Finding::note("no-tools", host.id(), what).remedy(remedy))
 }
 
 /// Why nothing can be said of a host.

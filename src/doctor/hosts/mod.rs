@@ -42,7 +42,8 @@ pub struct HostReport {
     pub config: Option<PathBuf>,
     /// How the hooks are registered; none: they are not.
     pub means: Option<Means>,
-    /// Whether the log's tools come with them: they are a part of the plugin.
+    /// Whether the log's tools come with them. They are a part of the plugin; hooks in settings come without: where
+    /// Claude Code keeps a user's servers it writes all the time, and nobody can change that file safely beside it.
     pub tools: bool,
     /// When `bookend install` last registered them.
     pub installed_at: Option<DateTime<Utc>>,
