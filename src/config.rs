@@ -40,7 +40,7 @@ pub const VARIABLES: &[(&str, &str, &str)] = &[
     (
         "BOOKEND_SESSION",
         "unset",
-        "the log session that `repl` and `call` are in, where the host does not say it",
+        "the log session that `repl`, `call` and `mcp` are in, where the host does not say it",
     ),
     ("BOOKEND_DISABLE", "unset", "`1`: every hook does nothing"),
     (
@@ -81,7 +81,12 @@ pub const VARIABLES: &[(&str, &str, &str)] = &[
     (
         "CLAUDE_CODE_SESSION_ID",
         "set by Claude Code for its tools",
-        "the session that `repl` and `call` are in",
+        "the session that `repl`, `call` and `mcp` are in, while it goes on",
+    ),
+    (
+        "CLAUDE_PROJECT_DIR",
+        "set by Claude Code for its servers",
+        "the project that `mcp` is in, where its client names none",
     ),
     ("NO_COLOR", "unset", "set to anything: no colour"),
 ];

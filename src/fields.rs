@@ -54,6 +54,8 @@ pub enum Type {
     Label(&'static Form),
     /// A list of labels; one alone is a list of one.
     Labels(&'static Form),
+    /// Whatever it is, it is taken and not kept: what an answer says and the log says itself.
+    NotKept,
     /// A list of lines.
     Lines,
     /// A list of texts; one alone is a list of one.
@@ -99,6 +101,12 @@ impl Field {
         }
     }
 
+    /// One that is taken because an answer has it, and not kept.
+    #[must_use]
+    pub const fn answered(name: &'static str) -> Self {
+        Self::optional(name, Type::NotKept, "not kept: the log says it")
+    }
+
     /// The same with other names.
     #[must_use]
     pub const fn or(self, synonyms: &'static [&'static str]) -> Self {
@@ -131,6 +139,7 @@ impl Type {
                 form.constraint
             ),
             Self::Texts => format!("a list of at most {MAX_ITEMS} texts, or one text"),
+            Self::NotKept => "anything; it is not kept".to_owned(),
             Self::Lines => format!("a list of at most {MAX_ITEMS} texts"),
             Self::List(_, 0) => format!("a list of at most {MAX_ITEMS} objects"),
             Self::List(_, least) => format!("a list of {least} to {MAX_ITEMS} objects"),
@@ -159,6 +168,7 @@ impl Type {
             Self::Texts => json!({"anyOf": [
                 {"type": "array", "items": {"type": "string"}, "maxItems": MAX_ITEMS}, {"type": "string"},
             ]}),
+            Self::NotKept => json!({}),
             Self::Lines => json!({"type": "array", "items": {"type": "string"}, "maxItems": MAX_ITEMS}),
             Self::List(fields, least) => {
                 json!({"type": "array", "items": schema(fields.iter()), "minItems": least, "maxItems": MAX_ITEMS})

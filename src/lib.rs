@@ -20,8 +20,8 @@
 //! nothing of JSON or files; `live` and `log` know files and nothing of hosts' wires; `dispatch` is the one
 //! place where an event meets both stores. A new host is one file in `hosts/`, a new verb one in `cli/`.
 //!
-//! Models and people come in by another door, straight to the log: `log::methods`, of which `bookend repl` and
-//! `bookend call` are two faces. A new method is one row in its table.
+//! Models and people come in by another door, straight to the log: `log::methods`, of which `bookend repl`,
+//! `bookend call` and the tools of `mcp` are faces. A new method is one row in its table.
 //!
 //! # What survives what
 //!
@@ -64,10 +64,14 @@ pub mod hosts;
 pub mod install;
 pub mod live;
 pub mod log;
+#[cfg(feature = "cli")]
+pub mod mcp;
 pub mod orchestration;
 #[cfg(feature = "cli")]
 pub mod probe;
 pub mod process;
 pub mod redact;
 pub mod reply;
+#[cfg(feature = "cli")]
+pub mod skills;
 pub mod task;

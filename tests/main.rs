@@ -23,6 +23,7 @@ mod hosts;
 mod install;
 mod install_faults;
 mod live_state;
+mod mcp;
 mod oracle;
 mod payloads;
 mod properties;

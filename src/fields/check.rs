@@ -67,6 +67,12 @@ impl Checked {
             .get(parameter)
             .is_some_and(|value| value.get(name).is_some())
     }
+
+    /// A parameter.
+    #[must_use]
+    pub fn get(&self, parameter: &str) -> Option<&Value> {
+        self.0.get(parameter)
+    }
 }
 
 /// Checks parameters against their fields.
@@ -156,6 +162,8 @@ fn one(value: &Value, kind: &Type, at: &str) -> Result<Value, Wrong> {
             Some(word) => Ok(json!(word)),
             None => Err(refused()),
         },
+        // Only that it was given.
+        Type::NotKept => Ok(json!(true)),
         Type::Count(least, most) => {
             let written = || value.as_str().and_then(|t| t.trim().parse().ok());
             match value.as_u64().or_else(written) {
