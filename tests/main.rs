@@ -23,6 +23,7 @@ mod install;
 mod install_faults;
 mod live_state;
 mod oracle;
+mod orchestration;
 mod payloads;
 mod properties;
 mod prune;
