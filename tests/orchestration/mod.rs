@@ -5,7 +5,7 @@ mod archive;
 mod bad_input;
 mod command;
 mod conformance;
-mod crowd;
+pub(crate) mod crowd;
 mod form;
 mod properties;
 
