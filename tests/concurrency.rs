@@ -24,7 +24,7 @@ use crate::harness::{Lab, hook_of};
 /// The machine is small: one crowd of processes at a time.
 static CROWD: Mutex<()> = Mutex::new(());
 
-fn crowd() -> MutexGuard<'static, ()> {
+pub(crate) fn crowd() -> MutexGuard<'static, ()> {
     CROWD.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 

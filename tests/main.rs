@@ -25,6 +25,7 @@ mod install_faults;
 mod live_state;
 mod mcp;
 mod oracle;
+mod orchestration;
 mod payloads;
 mod properties;
 mod prune;

@@ -296,14 +296,15 @@ impl<'w> Held<'w> {
                 *document = Some(known.to.clone());
                 continue;
             }
-            let Some(name) = self.planned(from) else { continue };
-            let taken = |name: &str| {
-                let there = target
-                    .as_ref()
-                    .is_some_and(|dir| !matches!(dir.stat(name), Ok(None)));
-                there || moves.iter().any(|m| m.to.ends_with(&format!("/{name}")))
+            let Some(name) = self.planned(from)? else { continue };
+            let is_taken = |name: &str| {
+                let planned = moves.iter().any(|m| m.to.ends_with(&format!("/{name}")));
+                let there = target.as_ref().map_or(Ok(None), |dir| dir.stat(name));
+                there
+                    .map(|there| planned || there.is_some())
+                    .map_err(|e| Error::storage("look into plans/archive", &e))
             };
-            let Some(free) = free_name(&name, &session.session_id, taken) else {
+            let Some(free) = free_name(&name, &session.session_id, is_taken)? else {
                 continue;
             };
             let to = self.at.shown(&["plans", "archive", &free]);
@@ -322,15 +323,19 @@ impl<'w> Held<'w> {
         Ok(())
     }
 
-    /// The name of a document that stands in `plans` itself.
-    fn planned(&self, path: &str) -> Option<String> {
-        let parts = self.at.root.inside(path).ok()?;
-        let (name, dir) = parts.split_last()?;
-        let in_plans = dir == self.at.parts(&["plans"]).as_slice();
-        let dir = self.open(&["plans"], false).ok().flatten()?;
-        let stat = dir.stat(name).ok().flatten()?;
-        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        (in_plans && is_file).then(|| name.clone())
+    /// The name of a document that stands in `plans` itself. That it cannot be told now is not that it does not.
+    fn planned(&self, path: &str) -> Result<Option<String>, Error> {
+        let Some(name) = self.planned_name(path) else {
+            return Ok(None);
+        };
+        let Some(dir) = self.open(&["plans"], false)? else {
+            return Ok(None);
+        };
+        let stat = dir
+            .stat(&name)
+            .map_err(|e| Error::storage(format!("look at {path}"), &e))?;
+        let is_file = stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
+        Ok(is_file.then_some(name))
     }
 
     /// Moves what [`Held::archiving`] wrote down, the session last; what is moved already stays. The documents
@@ -365,9 +370,13 @@ impl<'w> Held<'w> {
             }
             match plans.move_new(&from, &archived, &to) {
                 Ok(true) => moved.push(one.to.clone()),
-                // Moved before, or its place was taken meanwhile: then it stays.
-                Ok(false) if matches!(archived.stat(&to), Ok(Some(_))) => moved.push(one.to.clone()),
-                Ok(false) => {}
+                // Moved before.
+                Ok(false) => {
+                    if archived.stat(&to).map_err(failed)?.is_some() {
+                        moved.push(one.to.clone());
+                    }
+                }
+                // Its place was taken meanwhile: then it stays.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(failed(e)),
             }
@@ -417,11 +426,17 @@ fn same(one: &Dir, other: &Dir) -> bool {
 }
 
 /// The name itself, else one with the session's id before it, else with a number.
-fn free_name(name: &str, id: &str, taken: impl Fn(&str) -> bool) -> Option<String> {
+fn free_name(
+    name: &str,
+    id: &str,
+    is_taken: impl Fn(&str) -> Result<bool, Error>,
+) -> Result<Option<String>, Error> {
     let with_id = format!("{id}-{name}");
     let numbered = (2..1000).map(|n| format!("{id}-{n}-{name}"));
-    [name.to_owned(), with_id]
-        .into_iter()
-        .chain(numbered)
-        .find(|name| !taken(name))
+    for name in [name.to_owned(), with_id].into_iter().chain(numbered) {
+        if !is_taken(&name)? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }

@@ -10,13 +10,13 @@
 //! The workspace is the git top level of the directory that is given, else that directory. The state directory is
 //! `MAESTRO_STATE_DIR`, in the environment or in the project's `.env`, else `docs/maestro`; it lies in the workspace.
 
+use std::io;
 use std::path::Path;
 
 use super::dotenv;
 use super::error::Error;
-use super::path::Root;
+use super::path::{BadPath, Root};
 use crate::config::Maestro;
-use crate::files::Dir;
 use crate::redact::Redacted;
 
 /// The state directory, where nothing says another one.
@@ -64,12 +64,9 @@ impl Workspace {
             let why = format!("The workspace {} belongs to an installed extension", shown());
             return Err(Error::Workspace { why });
         }
-        let env = Dir::open(root.path())
-            .and_then(|dir| dir.read(".env", MAX_ENV))
-            .ok()
-            .flatten()
-            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-            .unwrap_or_default();
+        let env = env_file(&root).map_err(|why| Error::Workspace {
+            why: format!("The .env of {} cannot be read: {why}", shown()),
+        })?;
         let set = |own: &Option<String>, name: &str| own.clone().or_else(|| dotenv::value(&env, name));
         let wanted = state_dir.map(str::to_owned);
         let wanted = wanted.or_else(|| set(&settings.state_dir, "MAESTRO_STATE_DIR"));
@@ -103,6 +100,23 @@ impl Workspace {
     #[must_use]
     pub fn shown(&self, below: &[&str]) -> String {
         self.parts(below).join("/")
+    }
+}
+
+/// The project's `.env`, which may say where the state is: one that cannot be read now is not taken for none. What
+/// is no file (an environment of Python goes by that name) or lies elsewhere is none.
+fn env_file(root: &Root) -> Result<String, BadPath> {
+    let (dir, name) = match root.file(&[".env".to_owned()], false) {
+        Ok(Some(found)) => found,
+        Ok(None) | Err(BadPath::NoFile | BadPath::LeadsOut) => return Ok(String::new()),
+        Err(why) => return Err(why),
+    };
+    match dir.read(&name, MAX_ENV) {
+        Ok(bytes) => Ok(bytes
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()),
+        Err(e) if e.kind() == io::ErrorKind::FileTooLarge => Err(BadPath::TooLarge(MAX_ENV)),
+        Err(e) => Err(e.into()),
     }
 }
 
