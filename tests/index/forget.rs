@@ -92,7 +92,7 @@ fn a_session_that_is_at_work_stays() {
     assert_eq!(listed(&lab, &[]), "idle busy");
     let named = lab.bookend(&["log", "forget", "busy", "--yes"]);
     assert!(
-        named.code == Some(1) && named.stdout.contains("stays: its host runs"),
+        named.code == Some(1) && named.stderr.contains("stays: its host runs"),
         "{named:?}"
     );
     assert_eq!(lab.open_entries().len(), 1);
