@@ -3,7 +3,8 @@
 //! `cargo bench` builds the five hooks and an empty process alike (static musl where that target is
 //! installed, else the machine's own), runs them in turn, and prints each figure beside its bar. Figures are
 //! ratios and counts taken side by side in one run: the machine's speed cancels out. It ends by itself after
-//! about a minute and leaves nothing behind. `cargo bench -- quick` takes a tenth of the runs.
+//! some minutes and leaves nothing behind. `cargo bench -- quick` takes a tenth of the runs, `cargo bench -- history`
+//! measures the command over a long history alone.
 
 #![expect(
     clippy::disallowed_methods,
@@ -14,6 +15,7 @@
     reason = "a bench prints its table and stops at anything that it did not expect"
 )]
 
+mod history;
 mod scale;
 
 use std::fmt::Write as _;
@@ -40,6 +42,11 @@ fn main() {
         return print_peak(Path::new(&arguments[i + 1]));
     }
     let quick = arguments.iter().any(|a| a == "quick");
+    if arguments.iter().any(|a| a == "history") {
+        let mut table = Table::default();
+        history::rows(&mut table, quick);
+        return println!("{}", table.text);
+    }
     let runs = if quick { 60 } else { 600 };
     let built = Built::build();
     println!(
@@ -109,6 +116,7 @@ fn main() {
     drop(lab);
 
     scale::rows(&built, &mut table, quick, runs);
+    history::rows(&mut table, quick);
     println!("{}", table.text);
     println!(
         "empty process {:.0} µs, sh -c : {:.0} µs (p50); for the record, not for a bar",

@@ -1,7 +1,6 @@
 //! What a machine with a past costs: many live sessions, a long history, a prune that has much to do.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{Built, HOOKS, Lab, Table, make_private};
@@ -19,11 +18,10 @@ pub(super) fn rows(built: &Built, table: &mut Table, quick: bool, runs: usize) {
         let name = format!("{hook}: {roots} live, {sessions} logged / none");
         table.ratio(&name, crowded.p50(hook) / alone.p50(hook), 1.2);
     }
-    table.most(
-        &format!("log sessions, newest 10 of {sessions}: ms"),
-        newest_ten(&big),
-        20.0,
-    );
+    let newest = big.median(&["log", "sessions", "--limit", "10"]);
+    table.note(&format!(
+        "log sessions with {roots} live sessions, which it looks through for what waits: {newest:.0} ms"
+    ));
     table.most(
         &format!("prune of {STALE} stale sessions: ms over a start"),
         prune(built),
@@ -51,22 +49,6 @@ fn fill(lab: &Lab, built: &Built, live: usize, logged: usize) {
         make_private(&dir);
         std::fs::write(dir.join("log.jsonl"), &text).unwrap();
     }
-}
-
-/// The median wall time of the command, in ms. (It is built as `cargo bench` builds, not as it is installed.)
-fn newest_ten(lab: &Lab) -> f64 {
-    let mut times: Vec<f64> = (0..5)
-        .map(|_| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
-            command.env_clear().envs(lab.env()).stdout(Stdio::null());
-            command.args(["log", "sessions", "--limit", "10"]);
-            let begun = Instant::now();
-            assert!(command.status().unwrap().success());
-            begun.elapsed().as_secs_f64() * 1e3
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times[2]
 }
 
 /// What a session's start takes longer when it finds that many stale sessions, each with an open turn.

@@ -20,6 +20,7 @@ mod docs;
 mod harness;
 mod hostile;
 mod hosts;
+mod index;
 mod install;
 mod install_faults;
 mod live_state;

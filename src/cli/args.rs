@@ -330,7 +330,8 @@ doing. Without --fix nothing is changed. --fix shows first what it will change, 
 Bookend's own.
 
 --json: {ok, hosts[] {host, found, program, version, config, means, tools, installedAt, trusted, events[] {event, count, lastAt, \
-lastMicros}, lastFired, lastProbed}, stores[] {path, kind, exists, safe, freeBytes, sessions, lookedAt, inUse}, latency {hook: \
+lastMicros}, lastFired, lastProbed}, stores[] {path, kind, exists, safe, freeBytes, sessions, lookedAt, inUse, history {logBytes, indexBytes, \
+retentionDays (0: for ever)}}, latency {hook: \
 microseconds}, findings[] {level, code, subject, what, remedy, fixable}}; means: plugin, settings or null (not \
 installed); tools: the log's tools are registered too; trusted: null where nobody is asked; level: problem, not-proven (alone it exits 0) or note. With \
 --fix also mended[] {place, change[], done, failed}; the rest is what was found after it.")]

@@ -220,6 +220,12 @@ fn stores(stores: &[StoreReport], out: &mut Out) {
         ]);
     }
     table.print(out);
+    for history in stores.iter().filter_map(|s| s.history) {
+        let (log, index) = (text::bytes(history.log_bytes), text::bytes(history.index_bytes));
+        let kept = text::retention(history.retention_days);
+        out.gap();
+        out.field("history", format!("{log} of logs, {index} of index; kept {kept}"));
+    }
 }
 
 fn latency(report: &Report, out: &mut Out) {

@@ -40,12 +40,17 @@ impl Run for LogForget {
             // Its words are to be gone as well.
             history::ask(data, Depth::Grown, out, |_| Ok(()))?;
         }
-        tell(&forgotten, self.dry_run, None, self.json, out)?;
         // Whoever named one session meant that one.
-        if self.session.is_some() && forgotten.removed.is_empty() {
-            return Err(Failed::Shown);
+        let stays = forgotten.kept.first().filter(|_| self.session.is_some());
+        if self.json || stays.is_none() {
+            tell(&forgotten, self.dry_run, None, self.json, out)?;
         }
-        Ok(())
+        match stays {
+            Some((id, why)) => Err(Failed::new(format!(
+                "{id} stays: {why}; try again when that is over"
+            ))),
+            None => Ok(()),
+        }
     }
 }
 

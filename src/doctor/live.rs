@@ -54,6 +54,7 @@ pub(super) fn examine(
     let counted = Counted {
         sessions: sessions.len(),
         looked_at: sessions.len().min(NEWEST),
+        bytes: 0,
     };
     for (_, key) in sessions.into_iter().take(NEWEST) {
         let path = root.path().join(key.as_str());

@@ -16,8 +16,11 @@ use crate::log::id::SessionId;
 use crate::log::ledger::FILE;
 use crate::log::view::SessionView;
 
-/// What hooks write there; the rest is `install`'s.
-const KEPT: &[&str] = &["log", "open", "by-host", ERRORS, ERRORS_OLD, ROOTS];
+/// What hooks write there, and the index of it; the rest is `install`'s.
+const KEPT: &[&str] = &[
+    "log", "open", "by-host", "grown", INDEX, ERRORS, ERRORS_OLD, ROOTS,
+];
+const INDEX: &str = "index.sqlite";
 const ERRORS: &str = "errors.jsonl";
 const ERRORS_OLD: &str = "errors.jsonl.old";
 const ROOTS: &str = "roots";
@@ -126,6 +129,7 @@ fn sessions(data: &DataDir, seen: &mut Seen, findings: &mut Vec<Finding>) -> std
     let mut counted = Counted {
         sessions: all.len(),
         looked_at: 0,
+        bytes: all.iter().map(|(_, size, _)| size).sum(),
     };
     let mut budget = BYTES;
     for (_, size, id) in all.into_iter().take(NEWEST) {

@@ -35,9 +35,15 @@ mod sample;
 mod settings;
 mod stores;
 
+use std::path::Path;
+
 use chrono::{DateTime, Utc};
 
 use crate::config::Config;
+use crate::dispatch::project_of;
+use crate::log::off;
+use crate::redact::Redacted;
+use finding::Finding;
 use report::Report;
 
 /// Below this much free space, in bytes, people are told.
@@ -52,6 +58,20 @@ const BYTES: u64 = 256 * 1024 * 1024;
 struct Counted {
     sessions: usize,
     looked_at: usize,
+    /// Bytes of all of them, of a store of logs.
+    bytes: u64,
+}
+
+/// That the project of this directory keeps no log.
+fn log_off(here: Option<&Path>) -> Option<Finding> {
+    let project = project_of(&Redacted::new(&here?.to_string_lossy()));
+    off::is_off(&project).then(|| {
+        let what = format!(
+            "{} is there: sessions that begin in this project leave no log.",
+            off::FILE
+        );
+        Finding::note("log-off", project.as_str(), what).remedy("Remove the file to have them logged again.")
+    })
 }
 
 /// Looks at everything.
@@ -62,6 +82,7 @@ pub fn examine(config: &Config, now: DateTime<Utc>) -> Report {
     let stores = stores::examine(config, now, &mut findings);
     let here = std::env::current_dir().ok();
     findings.extend(agent_files::examine(here.as_deref(), config.home.as_deref(), now));
+    findings.extend(log_off(here.as_deref()));
     let is_registered = hosts.iter().any(|host| host.means.is_some());
     let placed = config.data_dir.as_ref().ok().map(|data| data.join("bin"));
     let latency = latency::measure(placed.filter(|_| is_registered), &mut findings);

@@ -56,6 +56,20 @@ pub struct StoreReport {
     pub looked_at: usize,
     /// A hook that starts here, now, would use it.
     pub in_use: bool,
+    /// Of the log: what it and its index take, and how long it is kept.
+    pub history: Option<History>,
+}
+
+/// How much history there is, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct History {
+    /// Bytes of the logs.
+    pub log_bytes: u64,
+    /// Bytes of the index.
+    pub index_bytes: u64,
+    /// Days that a session is kept after its last record; 0: for ever.
+    pub retention_days: u32,
 }
 
 /// Microseconds of wall time that each hook takes here, the median of several runs; `None`: it could not be

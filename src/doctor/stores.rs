@@ -8,11 +8,12 @@ use chrono::{DateTime, Utc};
 use super::faults::Faults;
 use super::finding::Finding;
 use super::place::{self, Place};
-use super::report::{Kind, StoreReport};
+use super::report::{History, Kind, StoreReport};
 use super::{Counted, live, logs, settings};
 use crate::config::Config;
 use crate::live::root::HookRoot;
 use crate::log::data_dir::DataDir;
+use crate::log::index;
 
 /// Looks at all of them, the hook roots first.
 pub(super) fn examine(config: &Config, now: DateTime<Utc>, findings: &mut Vec<Finding>) -> Vec<StoreReport> {
@@ -25,6 +26,11 @@ pub(super) fn examine(config: &Config, now: DateTime<Utc>, findings: &mut Vec<Fi
         if let Some(data) = &data {
             let counted = logs::examine(data, now, &mut faults, findings);
             (report.sessions, report.looked_at) = (counted.sessions, counted.looked_at);
+            report.history = Some(History {
+                log_bytes: counted.bytes,
+                index_bytes: index::size(data),
+                retention_days: config.log_days,
+            });
         }
         report.in_use = report.safe;
         stores.push(report);
@@ -46,6 +52,7 @@ fn store(path: &Path, kind: Kind, findings: &mut Vec<Finding>) -> StoreReport {
         sessions: 0,
         looked_at: 0,
         in_use: false,
+        history: None,
     }
 }
 
@@ -83,7 +90,9 @@ fn roots(
     for path in paths {
         let mut report = store(path, Kind::HookRoot, findings);
         if let Some(root) = HookRoot::existing(path).ok().flatten() {
-            let Counted { sessions, looked_at } = live::examine(&root, now, faults, findings);
+            let Counted {
+                sessions, looked_at, ..
+            } = live::examine(&root, now, faults, findings);
             (report.sessions, report.looked_at) = (sessions, looked_at);
         }
         let first = Some(path) == wanted || Some(path) == fallback.as_ref();

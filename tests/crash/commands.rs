@@ -73,6 +73,48 @@ const COMMANDS: &[Command] = &[
         },
     },
     Command {
+        name: "log sessions",
+        prepare: |lab| {
+            much_to_do(lab);
+            lab.bookend(&["log", "sessions"]);
+            lab.write("p1", "call-4", "/p/four.rs");
+        },
+        arguments: &["log", "sessions"],
+        holds: |lab, before, command, place| {
+            completes(lab, command, place);
+            goes_on_with_all_settled(lab, before, place);
+            knows_all(lab, place);
+        },
+    },
+    Command {
+        name: "log forget",
+        prepare: |lab| {
+            much_to_do(lab);
+            lab.bookend(&["log", "sessions"]);
+        },
+        arguments: &["log", "forget", "gone", "--yes"],
+        holds: |lab, _, _, place| {
+            // Whatever was left of it, nothing is after the next run.
+            lab.bookend(&["log", "forget", "--all", "--yes"]);
+            let left = lab.open_entries().into_iter().any(|e| e.session_key == "gone");
+            assert!(
+                !left && !lab.data_dir().join("by-host/claude-code/gone").exists(),
+                "{place}"
+            );
+            // And of no other session anything is missing.
+            lab.write("p1", "call-9", "/p/nine.rs");
+            let logged = calls(lab);
+            for call in ["call-1", "call-2", "call-3", "stale-call", "call-9"] {
+                assert_eq!(
+                    logged.iter().filter(|c| *c == call).count(),
+                    1,
+                    "{place}: {call}: {logged:?}"
+                );
+            }
+            knows_all(lab, place);
+        },
+    },
+    Command {
         name: "hook",
         prepare: |lab| {
             much_to_do(lab);
@@ -125,6 +167,28 @@ fn a_record_is_written_anew() {
     let mut record = Record::read(&data, Host::Codex).unwrap().unwrap();
     record.version.push('1');
     record.write(&data, Host::Codex).unwrap();
+}
+
+/// The index says what the logs say, and nothing is left for it to read.
+fn knows_all(lab: &Lab, place: &str) {
+    let listed = lab.bookend(&["log", "sessions", "--json"]).json();
+    let logs = lab.log_ids();
+    assert_eq!(listed["totalCount"], logs.len(), "{place}");
+    for session in listed["sessions"].as_array().unwrap() {
+        let id = logs
+            .iter()
+            .find(|id| session["sessionId"] == id.as_str())
+            .unwrap();
+        let log = SessionView::read(&lab.data(), id).unwrap().unwrap();
+        let (turns, files) = (log.turn_count, log.files_modified_count);
+        assert_eq!(
+            (&session["turnCount"], &session["filesModifiedCount"]),
+            (&json!(turns), &json!(files)),
+            "{place}"
+        );
+    }
+    let read = lab.bookend(&["log", "reindex", "--json"]).json();
+    assert_eq!(read["read"], 0, "{place}");
 }
 
 /// The running session ends as if nothing had been.

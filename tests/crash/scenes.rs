@@ -60,6 +60,19 @@ pub(super) const SCENES: &[Scene] = &[
         acknowledged: &["call-1"],
     },
     Scene {
+        name: "post-tool after the history was asked for",
+        prepare: |lab| {
+            lab.prompt("p1", "First");
+            lab.write("p1", "call-1", "/p/one.rs");
+            lab.bookend(&["log", "sessions"]);
+        },
+        event: "PostToolUse",
+        fields: || tool("s1", "p1", "call-2"),
+        session: "s1",
+        turn: "p1",
+        acknowledged: &["call-1"],
+    },
+    Scene {
         name: "post-tool that folds two events that waited",
         prepare: |lab| {
             lab.prompt("p1", "First");

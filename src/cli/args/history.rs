@@ -107,7 +107,7 @@ migrat* is the beginning of a word. --from and --to say here when the turn began
 dialog, actions, tags, failure), snippet, at}, totalCount, offset, limit}.")]
 pub(in crate::cli) struct LogSearch {
     /// The words
-    #[arg(required = true, value_name = "WORDS", allow_hyphen_values = true, num_args = 1..)]
+    #[arg(required = true, value_name = "WORDS", num_args = 1..)]
     pub(in crate::cli) words: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) which: Which,

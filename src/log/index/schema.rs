@@ -51,6 +51,7 @@ CREATE VIRTUAL TABLE texts USING fts5 (
     tokenize = 'unicode61 remove_diacritics 2'
 );
 INSERT INTO texts (texts, rank) VALUES ('secure-delete', 1);
+INSERT INTO texts (texts, rank) VALUES ('hashsize', 16777216);
 ";
 
 /// The columns of the full text, in order; the first one that holds a word is the field of a match.
@@ -70,7 +71,7 @@ pub(super) fn prepare(conn: &Connection) -> Result<(), Error> {
     // What is deleted is wiped; what is not synced at each commit is at worst made anew.
     conn.execute_batch(
         "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
-         PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000;",
+         PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000; PRAGMA wal_autocheckpoint = 8000;",
     )?;
     if is_ours(conn)? {
         return Ok(());

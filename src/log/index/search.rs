@@ -1,6 +1,7 @@
 //! Turns by their words, newest first.
 
 use chrono::{DateTime, Utc};
+use rusqlite::Row;
 use rusqlite::types::Value;
 use serde::Serialize;
 
@@ -88,42 +89,42 @@ impl Index<'_> {
             .query_row(rusqlite::params_from_iter(&values), |row| row.get(0))?;
         let number = |n: usize| Value::from(i64::try_from(n).unwrap_or(i64::MAX));
         values.extend([number(limit), number(offset)]);
-        let ids: Vec<i64> = self
-            .conn
-            .prepare(&format!(
-                "SELECT texts.rowid FROM texts{sql} ORDER BY texts.rowid DESC LIMIT ? OFFSET ?"
-            ))?
-            .query_map(rusqlite::params_from_iter(&values), |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
-        let matches = ids.into_iter().map(|id| self.one(words, id));
+        let snippets: Vec<String> = (0..FIELDS.len())
+            .map(|i| format!("snippet(texts, {i}, char(2), char(3), '…', {LENGTH})"))
+            .collect();
+        // One statement, since each works out anew what the words mean; the snippets are made for the page alone.
+        let mut select = self.conn.prepare(&format!(
+            "SELECT texts.rowid, {} FROM texts{sql} ORDER BY texts.rowid DESC LIMIT ? OFFSET ?",
+            snippets.join(", ")
+        ))?;
+        let mut rows = select.query(rusqlite::params_from_iter(&values))?;
+        let mut matches = Vec::new();
+        while let Some(row) = rows.next()? {
+            matches.push(self.one(row)?);
+        }
         Ok(Matches {
-            matches: matches.collect::<Result<_, _>>()?,
+            matches,
             total_count: usize::try_from(total).unwrap_or(0),
             offset,
             limit,
         })
     }
 
-    fn one(&self, words: &Words, id: i64) -> Result<Match, Error> {
-        let snippets: Vec<String> = (0..FIELDS.len())
-            .map(|i| format!("snippet(texts, {i}, char(2), char(3), '…', {LENGTH})"))
-            .collect();
-        let mut select = self.conn.prepare_cached(&format!(
-            "SELECT s.session, t.request, t.began, s.project, {} FROM texts
-             JOIN turns t ON t.id = texts.rowid JOIN sessions s ON s.id = t.session
-             WHERE texts MATCH ?1 AND texts.rowid = ?2",
-            snippets.join(", ")
-        ))?;
-        let found = select.query_row(rusqlite::params![words.query(), id], |row| {
-            let mut best = ("title", String::new());
-            for (i, field) in FIELDS.iter().enumerate() {
-                let text: String = row.get(4 + i)?;
-                if text.contains(HIT.0) {
-                    best = (field, text);
-                    break;
-                }
+    fn one(&self, row: &Row<'_>) -> Result<Match, Error> {
+        let mut best = ("title", String::new());
+        for (i, field) in FIELDS.iter().enumerate() {
+            let text: String = row.get(1 + i)?;
+            if text.contains(HIT.0) {
+                best = (field, text);
+                break;
             }
-            let parts = parts(&best.1);
+        }
+        let parts = parts(&best.1);
+        let mut select = self.conn.prepare_cached(
+            "SELECT s.session, t.request, t.began, s.project FROM turns t JOIN sessions s ON s.id = t.session
+             WHERE t.id = ?1",
+        )?;
+        let found = select.query_row([row.get::<_, i64>(0)?], |row| {
             Ok(Match {
                 session_id: row.get(0)?,
                 request_id: row.get(1)?,
