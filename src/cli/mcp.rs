@@ -1,13 +1,16 @@
-//! `bookend mcp`: the log's methods as tools for MCP clients.
+//! `bookend mcp`: the log's methods and the orchestration as tools for MCP clients.
+
+use std::path::PathBuf;
 
 use super::args::Mcp;
 use super::machine::Machine;
 use super::out::Out;
 use super::surroundings::Here;
 use super::{Failed, Run};
-use crate::config;
-use crate::log::methods::Service;
-use crate::mcp::{self, SessionLog, Workspace};
+use crate::config::{self, Maestro};
+use crate::log::methods::{Service, Surroundings as _};
+use crate::mcp::{self, Orchestration, SessionLog, Workspace};
+use crate::orchestration;
 use crate::redact::Redacted;
 
 /// The variable by which Claude Code names the project to the servers that it runs.
@@ -24,7 +27,10 @@ impl Run for Mcp {
                 work_in(Workspace(dir));
             }
             let mut log = SessionLog::new(Service::new(&config, &here));
-            desk.work(&mut [&mut log], work_in);
+            let place = || here.cwd().map(|dir| PathBuf::from(dir.as_str()));
+            let service = orchestration::Service::new(Maestro::from_env(), &place().unwrap_or_default());
+            let mut orchestration = Orchestration::new(service.with_log(&config.data_dir), &place);
+            desk.work(&mut [&mut log, &mut orchestration], work_in);
         });
         served.map_err(Failed::to)
     }

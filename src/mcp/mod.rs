@@ -17,6 +17,7 @@
 //! what was asked is answered; so does a signal, at once: the log is whole after every system call.
 
 mod desk;
+mod orchestration;
 mod server;
 mod sessionlog;
 mod toolset;
@@ -24,6 +25,7 @@ mod transport;
 mod workspace;
 
 pub use desk::{Desk, Sets};
+pub use orchestration::Orchestration;
 pub use server::{ServeError, serve};
 pub use sessionlog::SessionLog;
 pub use toolset::{Effect, Failure, Tool, ToolSet};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::error::Error;
+use super::handed;
 use super::plan::{self, Planned, Violation};
 use super::service::{Service, answer};
 use super::session::{List, PhaseId, PhaseStatus, Session, TokenUsage};
@@ -222,7 +223,27 @@ pub(super) fn status(service: &mut Service, params: &Checked) -> Result<Value, E
         session_id: Option<String>,
     }
     let given: Given = params.read()?;
-    answer(&service.status(given.session_id.as_deref())?)
+    let mut said = answer(&service.status(given.session_id.as_deref())?)?;
+    let at = service.workspace()?;
+    if let (Some(said), Some(stored)) = (said.as_object_mut(), store::active(&at)?) {
+        let all = service.handed(&at, &stored.session);
+        let marked = stored.session.phases.iter().map(|p| handed::marks(p, &all));
+        let lines = said.get_mut("phases").and_then(Value::as_array_mut);
+        for (line, _) in lines
+            .into_iter()
+            .flatten()
+            .zip(marked)
+            .filter(|(_, marked)| *marked)
+        {
+            if let Some(mark) = line.get_mut("requires_reconciliation") {
+                *mark = json!(true);
+            }
+        }
+        if !all.is_empty() {
+            said.insert("handoffs".to_owned(), handed::shown(&all));
+        }
+    }
+    Ok(said)
 }
 
 pub(super) fn list(service: &mut Service, params: &Checked) -> Result<Value, Error> {

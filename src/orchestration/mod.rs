@@ -42,6 +42,8 @@ pub mod files;
 #[cfg(feature = "cli")]
 pub mod front;
 #[cfg(feature = "cli")]
+mod handed;
+#[cfg(feature = "cli")]
 mod look;
 #[cfg(feature = "cli")]
 pub mod path;

@@ -6,20 +6,28 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use super::error::Error;
+use super::handed;
+use super::session::Session;
 use super::tools::{self, TOOLS};
 use super::workspace::Workspace;
 use crate::clock;
 use crate::config::Maestro;
 use crate::fields::check;
+use crate::log::data_dir::DataDir;
+use crate::log::view::HandoffView;
 use crate::redact::Redacted;
 
 /// The tools, as one process calls them.
 #[derive(Debug, Clone)]
 pub struct Service {
     pub(super) dir: PathBuf,
+    /// The directory that the caller works in, as it was last said.
+    told: PathBuf,
     /// The state directory that `initialize_workspace` was given.
     pub(super) state_dir: Option<String>,
     pub(super) settings: Maestro,
+    /// The data directory in whose log the hooks keep what subagents hand over.
+    log: Option<Result<PathBuf, String>>,
 }
 
 impl Service {
@@ -28,9 +36,37 @@ impl Service {
     pub fn new(settings: Maestro, dir: &Path) -> Self {
         Self {
             dir: dir.to_owned(),
+            told: dir.to_owned(),
             state_dir: None,
             settings,
+            log: None,
         }
+    }
+
+    /// The same, with what the log of that data directory knows of the subagents' reports.
+    #[must_use]
+    pub fn with_log(self, data_dir: &Result<PathBuf, String>) -> Self {
+        Self {
+            log: Some(data_dir.clone()),
+            ..self
+        }
+    }
+
+    /// The caller works in that directory from now on. The same one changes nothing: what `initialize_workspace`
+    /// chose stays.
+    pub fn work_in(&mut self, dir: &Path) {
+        if self.told != dir {
+            (self.dir, self.told, self.state_dir) = (dir.to_owned(), dir.to_owned(), None);
+        }
+    }
+
+    /// What subagents of a session handed over, as the log knows it.
+    pub(super) fn handed(&self, at: &Workspace, session: &Session) -> Vec<HandoffView> {
+        let data = self
+            .log
+            .as_ref()
+            .and_then(|dir| DataDir::existing(dir).ok().flatten());
+        handed::read(data.as_ref(), at, session)
     }
 
     /// Calls a tool.

@@ -219,6 +219,25 @@ fn retry(phase: &mut Phase, step: &Step, max_retries: u64, at: &str) {
     phase.errors.push(fault);
 }
 
+impl Step {
+    /// Whether it says what the phase did: files, or what later phases have to know.
+    #[must_use]
+    pub fn reports(&self) -> bool {
+        let (files, context) = (&self.files, &self.context);
+        let lists = [
+            &context.key_interfaces_introduced,
+            &context.patterns_established,
+            &context.integration_points,
+            &context.assumptions,
+            &context.warnings,
+        ];
+        [&files.created, &files.modified, &files.deleted]
+            .iter()
+            .any(|list| !list.is_empty())
+            || lists.iter().any(|list| !list.is_empty())
+    }
+}
+
 /// What the step reports of its phase.
 fn record(phase: &mut Phase, step: &Step, at: &str) {
     append(&mut phase.files_created, &step.files.created);
@@ -235,13 +254,10 @@ fn record(phase: &mut Phase, step: &Step, at: &str) {
         (&mut context.assumptions, &new.assumptions),
         (&mut context.warnings, &new.warnings),
     ];
-    let mut reported =
-        !(step.files.created.is_empty() && step.files.modified.is_empty() && step.files.deleted.is_empty());
     for (list, more) in lists {
-        reported |= !more.is_empty();
         merge(list, more.iter().cloned());
     }
-    if reported && phase.requires_reconciliation == Some(true) {
+    if step.reports() && phase.requires_reconciliation == Some(true) {
         phase.requires_reconciliation = Some(false);
     }
     // (A retry has recorded its error already.)

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::error::Error;
+use super::handed;
 use super::look::next;
 use super::section::{self, Report};
 use super::service::{Service, answer, now, success};
@@ -238,7 +239,14 @@ pub(super) fn transition(service: &mut Service, params: &Checked) -> Result<Valu
     let held = Held::existing(&at)?.ok_or(Error::NoActiveSession)?;
     let mut stored = active(&held, given.session_id.as_deref())?;
     let time = now();
-    let new = transition::apply(&stored.session, &step, at.max_retries, &time)?;
+    let mut new = transition::apply(&stored.session, &step, at.max_retries, &time)?;
+    if matches!(step.to, PhaseStatus::Completed | PhaseStatus::Failed) {
+        let all = service.handed(&at, &stored.session);
+        let phase = new.phases.iter_mut().find(|phase| phase.id == step.phase);
+        if let Some(phase) = phase {
+            handed::take(phase, &all, step.reports());
+        }
+    }
     let old = std::mem::replace(&mut stored.session, new);
     if matches!(
         step.to,
