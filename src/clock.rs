@@ -51,6 +51,12 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
+    /// How long ago it began.
+    #[must_use]
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+
     /// Microseconds since the start.
     #[must_use]
     pub fn micros(self) -> u32 {

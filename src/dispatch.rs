@@ -37,6 +37,8 @@ pub const HOOK_WAIT: Duration = Duration::from_millis(200);
 const PENDING_BUDGET: u32 = 300_000;
 /// A hook that has used this much of its time prunes nothing.
 const PRUNE_BUDGET: u32 = 400_000;
+/// How long a hook prunes: the bar is 25 ms, and what is begun when this is over is ended.
+const PRUNE_TIME: Duration = Duration::from_millis(15);
 
 /// Handles one event and gives the answer. Never fails: a fault is noted and the host goes on.
 pub fn handle(
@@ -162,6 +164,7 @@ pub fn tidy(key: &SessionKey, stores: &mut Stores, config: &Config, watch: Stopw
     let options = prune::Options {
         own: Some(key),
         limit: Some(prune::ENTRIES_PER_RUN),
+        budget: Some(PRUNE_TIME),
         older_than: prune::STALE,
         dry_run: false,
         now: crate::clock::now(),

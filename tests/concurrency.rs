@@ -458,6 +458,7 @@ fn a_prune_beside_late_events_loses_neither_turn_nor_event() {
                 let options = prune::Options {
                     own: None,
                     limit: None,
+                    budget: None,
                     older_than: prune::STALE,
                     dry_run: false,
                     now: bookend::clock::now(),
@@ -532,6 +533,7 @@ fn an_event_that_was_left_while_its_session_was_being_pruned_is_kept() {
     let options = prune::Options {
         own: None,
         limit: None,
+        budget: None,
         older_than: prune::STALE,
         dry_run: false,
         now: bookend::clock::now(),

@@ -85,6 +85,7 @@ impl Prune {
         let options = Options {
             own: None,
             limit: None,
+            budget: None,
             older_than: self.older_than,
             dry_run: self.dry_run,
             now: machine.now,

@@ -23,6 +23,7 @@ pub(super) fn purge(machine: &mut Machine, place: &Place, out: &mut Out) -> Resu
     let options = Options {
         own: None,
         limit: None,
+        budget: None,
         older_than: Duration::ZERO,
         dry_run: false,
         now: machine.now,

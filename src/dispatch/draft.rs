@@ -52,6 +52,7 @@ impl Draft {
             event: brief(event, state),
             marks,
             caught: Vec::new(),
+            logged: Vec::new(),
             log: None,
             process: found.process.clone(),
             resend: plan.resend,

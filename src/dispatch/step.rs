@@ -112,7 +112,7 @@ pub(super) fn take(
         Reply::nothing()
     };
     entry.marks.splice(0..0, caught.marks);
-    entry.caught = caught.bodies;
+    (entry.caught, entry.logged) = (caught.bodies, caught.calls);
     let own = log.as_ref().map(|l| l.session.clone());
     entry.log = log.filter(|l| session.state.log.as_ref() != Some(l));
     entry.answered = answered(&reply, &plan, &after);
@@ -188,7 +188,7 @@ fn write(
                 // Of a state that was begun again from the log, the log alone knows what had come.
                 let from = end.end.saturating_sub(RECENT);
                 let come = found.reborn.then(|| ledger.since(from).unwrap_or_default());
-                forget_known_calls(come.as_deref().unwrap_or(&tail), &mut written.draft);
+                forget_known_calls(session, come.as_deref().unwrap_or_default(), &mut written.draft);
             }
             let place = Place {
                 data,
@@ -247,6 +247,7 @@ fn catch_up(
         if !news.is_empty() {
             session.state.take_marks(&news.marks);
             session.state.take_bodies(&news.bodies);
+            session.state.take_logged(&news.calls);
             *draft = Draft::of(event, &session.state, config, found);
             caught.extend(news);
         }
@@ -255,13 +256,17 @@ fn catch_up(
 }
 
 /// An event may be sent a second time, by a second registration or because nobody answered the first, whose hook
-/// was killed before its journal entry: it has another time then, and the same tool call.
-fn forget_known_calls(come: &[Record], draft: &mut Draft) {
-    let known = |body: &Body| {
+/// was killed before its journal entry or had another root: it has another time then, and the same tool call.
+fn forget_known_calls(session: &Session, come: &[Record], draft: &mut Draft) {
+    let seen = |body: &Body| {
+        let call = body.logged_call();
+        call.is_some_and(|call| session.state.seen.get(&call).is_some())
+    };
+    let has_come = |body: &Body| {
         come.iter()
             .any(|r| r.by == By::Hook && is_same_call(&r.body, body))
     };
-    draft.records.retain(|body| !known(body));
+    draft.records.retain(|body| !seen(body) && !has_come(body));
 }
 
 /// Whether both tell of the same tool call, wherever it was put.

@@ -44,6 +44,7 @@ impl State {
             self.host_process = Some(process.clone());
         }
         self.take_bodies(&entry.caught);
+        self.take_logged(&entry.logged);
         self.take_marks(&entry.marks);
         let late = self.turns.has_passed(event);
         if !late || !matches!(event.kind, Kind::Stop { .. }) {
@@ -196,6 +197,13 @@ impl State {
                 Body::Limit { limit, .. } => self.rate_limit = Some(limit.clone()),
                 _ => {}
             }
+        }
+    }
+
+    /// Remembers tool calls that were found in the log.
+    pub fn take_logged(&mut self, calls: &[String]) {
+        for call in calls {
+            self.seen.put(call, None);
         }
     }
 

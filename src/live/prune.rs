@@ -15,6 +15,7 @@ use super::key::SessionKey;
 use super::names::{is_known, is_pending};
 use super::root::HookRoot;
 use super::session::Session;
+use crate::clock::Stopwatch;
 use crate::files::{Dir, Entry};
 
 /// After this long without a change a session's directory is stale; exactly this long is kept.
@@ -47,6 +48,9 @@ pub struct Options<'a> {
     pub own: Option<&'a SessionKey>,
     /// Entries looked at; `None`: all.
     pub limit: Option<usize>,
+    /// After this long no further directory is removed: a turn's presumed end waits for the disk. The next run
+    /// goes on with them.
+    pub budget: Option<Duration>,
     /// How old is stale.
     pub older_than: Duration,
     /// Only say what would be removed.
@@ -72,11 +76,17 @@ pub type Settle<'a> = &'a mut dyn FnMut(&mut Session) -> Result<bool, String>;
 /// When the root cannot be read; a directory that cannot be removed is in the report.
 pub fn run(root: &HookRoot, options: Options<'_>, settle: Settle<'_>) -> io::Result<Report> {
     let mut report = Report::default();
-    let entries = match options.limit {
-        None => root.dir().entries()?,
+    let watch = Stopwatch::start();
+    let (from, entries) = match options.limit {
+        None => (0, root.dir().entries()?),
         Some(limit) => next_entries(root.dir(), limit)?,
     };
     for entry in entries {
+        // (What cannot be removed must not hold up the rest: without a success the run goes on.)
+        if options.budget.is_some_and(|budget| watch.elapsed() > budget) && !report.removed.is_empty() {
+            mark(root.dir(), from)?;
+            break;
+        }
         if let Some(name) = entry
             .name
             .strip_prefix(DEAD)
@@ -90,10 +100,16 @@ pub fn run(root: &HookRoot, options: Options<'_>, settle: Settle<'_>) -> io::Res
     Ok(report)
 }
 
-/// The next entries behind the mark of the last run. A root that is smaller than that is looked at whole.
-fn next_entries(dir: &Dir, limit: usize) -> io::Result<Vec<Entry>> {
-    let mark = dir.read(CURSOR, 64).ok().flatten();
-    let from = mark
+/// Where the next run begins.
+fn mark(dir: &Dir, at: i64) -> io::Result<()> {
+    dir.scribble(CURSOR, format!("{at:<20}").as_bytes())
+}
+
+/// The next entries behind the mark of the last run, and that mark. A root that is smaller than that is looked at
+/// whole.
+fn next_entries(dir: &Dir, limit: usize) -> io::Result<(i64, Vec<Entry>)> {
+    let text = dir.read(CURSOR, 64).ok().flatten();
+    let from = text
         .and_then(|m| String::from_utf8_lossy(&m).trim().parse::<i64>().ok())
         .unwrap_or(0);
     let large = limit.min(ENTRIES_OF_A_LARGE_ROOT);
@@ -115,9 +131,9 @@ fn next_entries(dir: &Dir, limit: usize) -> io::Result<Vec<Entry>> {
         entries.last().map_or(0, |e| e.next)
     };
     if next != from {
-        dir.scribble(CURSOR, format!("{next:<20}").as_bytes())?;
+        mark(dir, next)?;
     }
-    Ok(entries)
+    Ok((from, entries))
 }
 
 fn consider(root: &HookRoot, entry: &Entry, options: Options<'_>, settle: Settle<'_>, report: &mut Report) {

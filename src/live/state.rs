@@ -33,6 +33,9 @@ pub struct Entry {
     /// Changes of task, todos and limit that were found in the log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caught: Vec<Body>,
+    /// Tool calls that were found in the log: their events may still come here, see `Body::logged_call`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logged: Vec<String>,
     /// The log session, where it became known, and the end of its file as we left it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<LogEnd>,

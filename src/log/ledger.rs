@@ -40,14 +40,22 @@ pub struct Caught {
     pub marks: Vec<Mark>,
     /// Changes of the task, the todos, a limit.
     pub bodies: Vec<Body>,
+    /// The latest of the tool calls that hooks have recorded, see [`Body::logged_call`].
+    pub calls: Vec<String>,
 }
+
+/// So many tool calls are remembered of what is found at once.
+const CALLS: usize = 64;
 
 impl Caught {
     /// What records mean for the live state.
     #[must_use]
     pub fn of(records: &[Record]) -> Self {
         let wanted = |b: &&Body| matches!(b, Body::Task { .. } | Body::Todos { .. } | Body::Limit { .. });
+        let by_hooks = records.iter().rev().filter(|r| r.by == By::Hook);
+        let calls = by_hooks.filter_map(|r| r.body.logged_call());
         Self {
+            calls: calls.take(CALLS).collect(),
             marks: records.iter().filter_map(|r| r.body.mark(r.at)).collect(),
             bodies: records.iter().map(|r| &r.body).filter(wanted).cloned().collect(),
         }
@@ -57,12 +65,13 @@ impl Caught {
     pub fn extend(&mut self, later: Self) {
         self.marks.extend(later.marks);
         self.bodies.extend(later.bodies);
+        self.calls.extend(later.calls);
     }
 
     /// Whether nothing was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.marks.is_empty() && self.bodies.is_empty()
+        self.marks.is_empty() && self.bodies.is_empty() && self.calls.is_empty()
     }
 }
 

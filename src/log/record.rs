@@ -377,6 +377,16 @@ impl Body {
         }
     }
 
+    /// By what a tool call that is recorded is known when its event comes again: the call, what it changed (one
+    /// call may change several files) and how it ended.
+    #[must_use]
+    pub fn logged_call(&self) -> Option<String> {
+        let action = self.action()?;
+        let call = action.call.as_ref()?;
+        let changed = action.file_path.as_ref().map_or("", Redacted::as_str);
+        Some(format!("logged:{call}:{:?}:{changed}", action.status))
+    }
+
     /// Whether it is an end that must outlive a power cut.
     #[must_use]
     pub fn is_final(&self) -> bool {

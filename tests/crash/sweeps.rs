@@ -255,3 +255,40 @@ fn the_end_of_a_session_ends_a_turn_that_only_the_log_knows_of() {
         assert!(open.iter().all(|e| e.settled), "{event}: {open:#?}");
     }
 }
+
+#[test]
+fn an_event_that_was_refused_a_call_and_comes_again_is_logged_once() {
+    let _one = one_sweep();
+    if !can_trace() {
+        return;
+    }
+    let mut failed = 0;
+    let again = SCENES.iter().filter(|s| s.event == "PostToolUse");
+    for scene in again {
+        let call = (scene.fields)()["tool_use_id"].as_str().unwrap().to_owned();
+        let lab = Lab::new();
+        (scene.prepare)(&lab);
+        let (_, points) = trace(&lab, scene, &[]);
+        let refused: Vec<(Point, &str)> = points
+            .into_iter()
+            .filter(|(name, _)| is_file_call(name))
+            .enumerate()
+            .map(|(i, point)| (point, PASSING[i % PASSING.len()]))
+            .collect();
+        failed += sweep(scene.prepare, &refused, |lab, before, ((name, when), error)| {
+            let place = format!("{}: {error} at {name} {when}, and again", scene.name);
+            let options = inject(name, &format!("error={error}"), *when);
+            let options: Vec<&str> = options.iter().map(String::as_str).collect();
+            strace(lab, scene, &options).ok();
+            lab.send(scene.event, (scene.fields)());
+            let all = calls(lab);
+            let count = all.iter().filter(|c| **c == call).count();
+            assert_eq!(count, 1, "{place}: {all:?}");
+            go_on(lab, before, scene, &place);
+        });
+    }
+    assert_eq!(
+        failed, 0,
+        "errors after which a call stands in the log twice, or never"
+    );
+}
