@@ -23,6 +23,9 @@
 //! Models and people come in by another door, straight to the log: `log::methods`, of which `bookend repl`,
 //! `bookend call` and the tools of `mcp` are faces. A new method is one row in its table.
 //!
+//! By a third door they keep a session in phases in the workspace itself: `orchestration`, files of its own, which
+//! neither hooks nor the log write to. A new tool is one row in its table. `fields` is what both tables are made of.
+//!
 //! # What survives what
 //!
 //! | store | what it is | a killed process | a reboot | a power cut |
@@ -33,7 +36,8 @@
 //! # Lock order
 //!
 //! The live session's directory first, then its log file; the directory of an agent's state file under the
-//! first, and held on its own until that file is written. A guard holds each lock ([`live::session::Session`],
+//! first, and held on its own until that file is written. The directory of an orchestration session is locked alone.
+//! A guard holds each lock ([`live::session::Session`],
 //! [`log::ledger::Ledger`]); without one there is no way to write. Locks die with their process.
 
 #[cfg(feature = "cli")]

@@ -17,7 +17,7 @@ pub struct Wrong {
     /// Which, with its place: `actions[1].order`.
     pub parameter: String,
     /// What was given, as it may be shown again; none when it is missing.
-    pub value: Option<Value>,
+    pub value: Option<Box<Value>>,
     /// What it has to be.
     pub constraint: String,
     /// The form that it does not have, if that is what is wrong with it.
@@ -30,7 +30,7 @@ impl Wrong {
     pub fn new(parameter: &str, value: Option<&Value>, constraint: impl Into<String>) -> Self {
         Self {
             parameter: parameter.to_owned(),
-            value: value.map(shown),
+            value: value.map(|value| Box::new(shown(value))),
             constraint: constraint.into(),
             form: None,
         }
@@ -187,7 +187,7 @@ fn one(value: &Value, kind: &Type, at: &str) -> Result<Value, Wrong> {
         Type::Labels(form) => several(value, &Type::Label(form), at, refused),
         Type::Texts => several(value, &Type::Text, at, refused),
         Type::Lines => {
-            list(value, 0, &refused)?;
+            list(value, 0, refused)?;
             several(value, &Type::Line, at, refused)
         }
         Type::List(fields, least) => {

@@ -70,10 +70,10 @@ fn json(text: &str) -> Option<Active> {
     let front: Front = serde_json::from_str(text).ok()?;
     let mut active = Active {
         session_id: front.session_id.as_str().and_then(value),
-        current_phase: front.current_phase.as_str().map_or_else(
-            || front.current_phase.as_u64().map(|n| n.to_string()),
-            |text| value(text),
-        ),
+        current_phase: front
+            .current_phase
+            .as_str()
+            .map_or_else(|| front.current_phase.as_u64().map(|n| n.to_string()), value),
         status: front.status.as_str().and_then(value),
         agents: Vec::new(),
     };

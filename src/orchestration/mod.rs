@@ -33,6 +33,8 @@ pub mod active;
 #[cfg(feature = "cli")]
 mod archive;
 #[cfg(feature = "cli")]
+mod arguments;
+#[cfg(feature = "cli")]
 mod create;
 pub(crate) mod dotenv;
 #[cfg(feature = "cli")]
@@ -44,9 +46,15 @@ pub mod front;
 #[cfg(feature = "cli")]
 mod handed;
 #[cfg(feature = "cli")]
+mod lenient;
+#[cfg(feature = "cli")]
 mod look;
 #[cfg(feature = "cli")]
+mod moving;
+#[cfg(feature = "cli")]
 pub mod path;
+#[cfg(feature = "cli")]
+pub mod phase;
 #[cfg(feature = "cli")]
 pub mod plan;
 #[cfg(feature = "cli")]

@@ -3,8 +3,11 @@
 //! Files that others wrote are read leniently: numbers in text, one text for a list of one, null for nothing.
 //! Words (status, modes) are kept as they are; whoever acts on one asks [`PhaseStatus::from_word`].
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use super::lenient::{flag, ids, list, maybe, number, object_or_default, text};
+pub use super::phase::{PhaseId, PhaseStatus};
 
 /// A list of texts; what else stands in one is kept.
 pub type List = Vec<Value>;
@@ -213,108 +216,6 @@ pub struct Fault {
     pub rest: Map<String, Value>,
 }
 
-/// The id of a phase: a number, or a text that is none.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(untagged)]
-pub enum PhaseId {
-    /// `1`, also written `"1"`.
-    Number(u64),
-    /// `design`.
-    Name(String),
-}
-
-impl PhaseId {
-    /// The id of that text.
-    #[must_use]
-    pub fn new(text: &str) -> Self {
-        match text.parse::<u64>() {
-            Ok(number) if number.to_string() == text => Self::Number(number),
-            _ => Self::Name(text.to_owned()),
-        }
-    }
-}
-
-impl std::fmt::Display for PhaseId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Number(number) => number.fmt(f),
-            Self::Name(name) => name.fmt(f),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for PhaseId {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match Value::deserialize(from)? {
-            Value::String(text) if !text.trim().is_empty() => Ok(Self::new(text.trim())),
-            Value::Number(number) => Ok(Self::new(&number.to_string())),
-            other => Err(serde::de::Error::custom(format!("{other} is no id of a phase"))),
-        }
-    }
-}
-
-/// Where a phase stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PhaseStatus {
-    /// Not begun.
-    Pending,
-    /// Worked on.
-    InProgress,
-    /// Done.
-    Completed,
-    /// Went wrong.
-    Failed,
-    /// Left out, as the user decided.
-    Skipped,
-}
-
-impl PhaseStatus {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Pending,
-        Self::InProgress,
-        Self::Completed,
-        Self::Failed,
-        Self::Skipped,
-    ];
-
-    /// As it is written.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::InProgress => "in_progress",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
-    }
-
-    /// The one that is written so.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.word() == word)
-    }
-
-    /// Checkmark, circle, cross, square or dash.
-    #[must_use]
-    pub fn indicator(self) -> char {
-        match self {
-            Self::Pending => '□',
-            Self::InProgress => '○',
-            Self::Completed => '✓',
-            Self::Failed => '✗',
-            Self::Skipped => '–',
-        }
-    }
-
-    /// Whether what it blocked may begin.
-    #[must_use]
-    pub fn is_done(self) -> bool {
-        matches!(self, Self::Completed | Self::Skipped)
-    }
-}
-
 impl Phase {
     /// Where it stands, if the word is known.
     #[must_use]
@@ -351,75 +252,6 @@ impl Session {
 
 fn pending() -> String {
     PhaseStatus::Pending.word().to_owned()
-}
-
-fn text_of<E: serde::de::Error>(value: Value) -> Result<Option<String>, E> {
-    match value {
-        Value::Null => Ok(None),
-        Value::String(text) => Ok(Some(text)),
-        Value::Number(number) => Ok(Some(number.to_string())),
-        Value::Bool(flag) => Ok(Some(flag.to_string())),
-        Value::Array(_) | Value::Object(_) => {
-            Err(E::custom("a list or an object stands where a text belongs"))
-        }
-    }
-}
-
-fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    text_of(Value::deserialize(from)?).map(Option::unwrap_or_default)
-}
-
-fn maybe<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    text_of(Value::deserialize(from)?)
-}
-
-/// A count; text that is a number counts as that.
-pub(super) fn count_of(value: &Value) -> Option<u64> {
-    match value {
-        Value::Null => Some(0),
-        Value::String(text) => text.trim().parse().ok(),
-        other => other.as_u64(),
-    }
-}
-
-fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let value = Value::deserialize(from)?;
-    count_of(&value).ok_or_else(|| serde::de::Error::custom(format!("{value} stands where a count belongs")))
-}
-
-fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
-    let value = Value::deserialize(from)?;
-    match value.as_str().or(value.is_null().then_some("false")) {
-        Some("true") => Ok(true),
-        Some("false") => Ok(false),
-        _ => value
-            .as_bool()
-            .ok_or_else(|| serde::de::Error::custom(format!("{value} stands where true or false belongs"))),
-    }
-}
-
-fn list<'de, D: Deserializer<'de>>(from: D) -> Result<List, D::Error> {
-    Ok(match Value::deserialize(from)? {
-        Value::Null => Vec::new(),
-        Value::Array(items) => items,
-        one => vec![one],
-    })
-}
-
-fn ids<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PhaseId>, D::Error> {
-    let ids = list(from)?.into_iter().map(serde_json::from_value);
-    ids.collect::<Result<_, _>>().map_err(serde::de::Error::custom)
-}
-
-fn object_or_default<'de, D, T>(from: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Default + serde::de::DeserializeOwned,
-{
-    match Value::deserialize(from)? {
-        Value::Null => Ok(T::default()),
-        value => serde_json::from_value(value).map_err(serde::de::Error::custom),
-    }
 }
 
 #[cfg(test)]

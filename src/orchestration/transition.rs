@@ -11,7 +11,8 @@
 use serde_json::{Map, Value, json};
 
 use super::error::Error;
-use super::session::{Context, Fault, List, Phase, PhaseId, PhaseStatus, Session, count_of};
+use super::lenient::count_of;
+use super::session::{Context, Fault, List, Phase, PhaseId, PhaseStatus, Session};
 
 /// Longest message of an earlier error that is taken over into the record of a retry, in characters.
 const MAX_MESSAGE: usize = 500;

@@ -296,7 +296,7 @@ impl Error {
 impl From<Wrong> for Error {
     fn from(wrong: Wrong) -> Self {
         let given = || {
-            let text = wrong.value.as_ref().and_then(Value::as_str);
+            let text = wrong.value.as_deref().and_then(Value::as_str);
             Redacted::new(text.unwrap_or_default())
         };
         match wrong.form.map(|form| form.name) {
@@ -307,7 +307,7 @@ impl From<Wrong> for Error {
             Some(name) if name == forms::REQUEST.name => Self::InvalidRequestId { given: given() },
             _ => Self::InvalidParameter {
                 parameter: wrong.parameter,
-                value: wrong.value,
+                value: wrong.value.map(|value| *value),
                 constraint: wrong.constraint,
             },
         }
