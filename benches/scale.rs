@@ -1,7 +1,7 @@
 //! What a machine with a past costs: many live sessions, a long history, a prune that has much to do.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use super::{Built, HOOKS, Lab, Table, make_private};
 

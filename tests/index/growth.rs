@@ -213,7 +213,7 @@ fn a_reindex_that_is_interrupted_does_no_harm_and_the_next_one_goes_on() {
             .unwrap();
         std::thread::sleep(std::time::Duration::from_millis(pause));
         let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
-        drop(nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT));
+        let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT);
         child.wait().unwrap();
     }
     assert_eq!((found(&lab, "alpha"), found(&lab, "beta2499")), (2_500, 1));

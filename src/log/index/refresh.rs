@@ -5,7 +5,7 @@
 //! log is looked at (the first time, on request, once a day) and its file is not what was read. The mark goes only
 //! under the log's lock, if the log is as long as what was read.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
@@ -176,18 +176,24 @@ impl Index<'_> {
     /// The logs that are new by their name, and those that are no more.
     fn listed(&self, log: &Dir) -> Result<Due, Error> {
         let failed = Error::io("read the session logs");
-        let mut known = self.known()?;
         let listed = modified(log).map_err(&failed)?;
         let mut due = Due {
             listed: Some(listed),
             ..Due::default()
         };
-        for id in names(log).map_err(&failed)? {
-            if known.remove(&id).is_none() {
-                due.read.insert(id);
+        // Of a long history almost every name is known: only the others are looked at closely.
+        let mut select = self.conn.prepare("SELECT session FROM sessions")?;
+        let known = select.query_map([], |row| row.get(0))?;
+        let mut known: HashSet<String> = known.collect::<Result<_, _>>()?;
+        for entry in log.entries().map_err(&failed)? {
+            if entry.is_dir && !known.remove(&entry.name) {
+                due.read.extend(SessionId::try_from(entry.name).ok());
             }
         }
-        due.gone = known.into_keys().collect();
+        due.gone = known
+            .into_iter()
+            .filter_map(|id| SessionId::try_from(id).ok())
+            .collect();
         Ok(due)
     }
 
