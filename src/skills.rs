@@ -13,7 +13,12 @@ pub struct Skill {
 }
 
 /// All of them.
-pub const SKILLS: [Skill; 2] = [
+pub const SKILLS: [Skill; 3] = [
+    Skill {
+        name: "orchestration",
+        path: "skills/orchestration/SKILL.md",
+        text: include_str!("../hooks/skills/orchestration/SKILL.md"),
+    },
     Skill {
         name: "session-log",
         path: "skills/session-log/SKILL.md",

@@ -9,7 +9,7 @@ use super::surroundings::Here;
 use super::{Failed, Run};
 use crate::config::{self, Maestro};
 use crate::log::methods::{Service, Surroundings as _};
-use crate::mcp::{self, Orchestration, SessionLog, Workspace};
+use crate::mcp::{self, Orchestration, SessionLog, Skills, Workspace};
 use crate::orchestration;
 use crate::redact::Redacted;
 
@@ -30,7 +30,7 @@ impl Run for Mcp {
             let place = || here.cwd().map(|dir| PathBuf::from(dir.as_str()));
             let service = orchestration::Service::new(Maestro::from_env(), &place().unwrap_or_default());
             let mut orchestration = Orchestration::new(service.with_log(&config.data_dir), &place);
-            desk.work(&mut [&mut log, &mut orchestration], work_in);
+            desk.work(&mut [&mut log, &mut orchestration, &mut Skills], work_in);
         });
         served.map_err(Failed::to)
     }

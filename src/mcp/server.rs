@@ -23,7 +23,8 @@ use super::workspace;
 use crate::skills::{SKILLS, Skill};
 
 /// What a model is told of the tools, whatever it asks.
-const INSTRUCTIONS: &str = "Bookend keeps the log of this session: turns, what was said and decided, what was done. \
+const INSTRUCTIONS: &str = "Bookend keeps the state of an orchestration in phases (create_session, get_session_status, \
+transition_phase, archive_session; how: the resource skill://orchestration/SKILL.md), and the log of this session: turns, what was said and decided, what was done. \
 In a host with Bookend's hooks the session and the turn are there already: call sessionlog_current, then \
 sessionlog_begin_turn, which takes over the open turn. Elsewhere call sessionlog_open first. Add with \
 sessionlog_append_dialog (reasoning and decisions) and sessionlog_append_actions (what was done), sum up with \

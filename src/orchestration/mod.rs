@@ -87,5 +87,9 @@ pub use service::Service;
 #[cfg(feature = "cli")]
 pub use tools::{TOOLS, Tool};
 
+/// A session's file as the first seed has it, for those who write one by hand.
+#[cfg(feature = "cli")]
+pub const TEMPLATE: &str = include_str!("template.md");
+
 #[cfg(all(doc, feature = "cli"))]
 use crate::config::Maestro;
