@@ -144,7 +144,11 @@ fn the_skills_are_resources() {
         .collect();
     assert_eq!(
         uris,
-        ["skill://session-log/SKILL.md", "skill://task-state/SKILL.md"]
+        [
+            "skill://orchestration/SKILL.md",
+            "skill://session-log/SKILL.md",
+            "skill://task-state/SKILL.md"
+        ]
     );
     let read = server.ask("resources/read", json!({"uri": "skill://session-log/SKILL.md"}));
     let text = read["result"]["contents"][0]["text"].as_str().unwrap();

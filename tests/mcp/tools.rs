@@ -27,6 +27,15 @@ fn every_tool_has_a_closed_schema_words_and_hints() {
         "sessionlog_fail_turn",
         "sessionlog_query",
         "sessionlog_submit",
+        "initialize_workspace",
+        "create_session",
+        "update_session",
+        "transition_phase",
+        "get_session_status",
+        "archive_session",
+        "list_sessions",
+        "validate_plan",
+        "get_skill_content",
     ] {
         assert!(names.contains(&name), "{name}");
     }
@@ -39,13 +48,22 @@ fn every_tool_has_a_closed_schema_words_and_hints() {
             assert!(property["description"].is_string(), "{name}: {tool:#}");
         }
         let hints = &tool["annotations"];
-        let reads = ["sessionlog_query", "sessionlog_get", "sessionlog_current"]
-            .contains(&tool["name"].as_str().unwrap());
+        let name = tool["name"].as_str().unwrap();
+        let reads = [
+            "sessionlog_query",
+            "sessionlog_get",
+            "sessionlog_current",
+            "get_session_status",
+            "list_sessions",
+            "validate_plan",
+            "get_skill_content",
+        ]
+        .contains(&name);
         assert_eq!(hints["readOnlyHint"], reads, "{tool:#}");
         assert_eq!(
             (&hints["destructiveHint"], &hints["openWorldHint"]),
-            (&json!(false), &json!(false)),
-            "nothing is ever taken out of the log, and it is on this machine: {tool:#}"
+            (&json!(name == "archive_session"), &json!(false)),
+            "nothing is ever taken out of the log, and all is on this machine: {tool:#}"
         );
     }
     let hint = |name: &str| {
@@ -57,7 +75,7 @@ fn every_tool_has_a_closed_schema_words_and_hints() {
     );
     // They stand in every request of a model.
     let size = serde_json::to_string(&tools).unwrap().len();
-    assert!(size < 20_000, "{size}");
+    assert!(size < 32_000, "{size}");
     server.ends_well();
 }
 
