@@ -171,7 +171,6 @@ fn complexity_of(at: &Workspace, path: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "a test makes its own folders")]
 mod tests {
     use super::super::TEMPLATE;
     use super::super::store::ACTIVE;
