@@ -5,7 +5,9 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use super::service::Service;
 use super::session::{List, Phase, PhaseId, PhaseStatus, Session};
+use super::store;
 use super::workspace::Workspace;
 use crate::delegation::name::bare;
 use crate::log::data_dir::DataDir;
@@ -20,9 +22,18 @@ pub(super) fn read(data: Option<&DataDir>, at: &Workspace, session: &Session) ->
     })
 }
 
-/// What a phase was handed, and nobody else.
+/// The same of the active session; none where there is none.
+pub(super) fn of_active(service: &Service, at: &Workspace) -> Vec<HandoffView> {
+    let stored = store::active(at).ok().flatten();
+    stored.map_or_else(Vec::new, |stored| service.handed(at, &stored.session))
+}
+
+/// What a phase was handed, and nobody else. (Another session may have begun since they were read.)
 pub(super) fn of_phase<'h>(session: &Session, id: &PhaseId, all: &'h [HandoffView]) -> Vec<&'h HandoffView> {
     let is_of = |view: &&HandoffView| {
+        if view.handoff.orchestration.as_deref() != Some(session.session_id.as_str()) {
+            return false;
+        }
         let mut phases = session.phases.iter().filter(|phase| may_be_of(phase, view));
         phases.next().is_some_and(|phase| phase.id == *id) && phases.next().is_none()
     };

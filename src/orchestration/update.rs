@@ -236,17 +236,18 @@ pub(super) fn transition(service: &mut Service, params: &Checked) -> Result<Valu
     let given: Given = params.read()?;
     let step = given.step()?;
     let at = service.workspace()?;
+    // Before anything is locked: a long history takes its time.
+    let all = match step.to {
+        PhaseStatus::Completed | PhaseStatus::Failed => handed::of_active(service, &at),
+        _ => Vec::new(),
+    };
     let held = Held::existing(&at)?.ok_or(Error::NoActiveSession)?;
     let mut stored = active(&held, given.session_id.as_deref())?;
     let time = now();
     let mut new = transition::apply(&stored.session, &step, at.max_retries, &time)?;
-    if matches!(step.to, PhaseStatus::Completed | PhaseStatus::Failed) {
-        let all = service.handed(&at, &stored.session);
-        let handed = handed::of_phase(&new, &step.phase, &all);
-        let phase = new.phases.iter_mut().find(|phase| phase.id == step.phase);
-        if let Some(phase) = phase {
-            handed::take(phase, &handed, step.reports());
-        }
+    let handed = handed::of_phase(&new, &step.phase, &all);
+    if let Some(phase) = new.phases.iter_mut().find(|phase| phase.id == step.phase) {
+        handed::take(phase, &handed, step.reports());
     }
     let old = std::mem::replace(&mut stored.session, new);
     if matches!(
