@@ -40,9 +40,34 @@ pub const VARIABLES: &[(&str, &str, &str)] = &[
     (
         "BOOKEND_SESSION",
         "unset",
-        "the log session that `repl` and `call` are in, where the host does not say it",
+        "the log session that `repl`, `call` and `mcp` are in, where the host does not say it",
     ),
     ("BOOKEND_DISABLE", "unset", "`1`: every hook does nothing"),
+    (
+        "MAESTRO_STATE_DIR",
+        "`docs/maestro`",
+        "where the orchestration state is kept, in the workspace; this and the next two may also stand in the project's `.env`",
+    ),
+    (
+        "MAESTRO_AUTO_ARCHIVE",
+        "`true`",
+        "`false`: a finished orchestration session is archived only when somebody asks for it",
+    ),
+    (
+        "MAESTRO_MAX_RETRIES",
+        "`2`",
+        "how often a failed phase may be begun again",
+    ),
+    (
+        "MAESTRO_VALIDATION_STRICTNESS",
+        "`normal`",
+        "a report of an orchestration's agent without its headings: `normal`: is sent back once; `strict`: its phase is also marked; `lenient`: is only noted",
+    ),
+    (
+        "MAESTRO_CURRENT_AGENT",
+        "unset",
+        "the agent that works, where neither the host nor its prompt says it",
+    ),
     (
         "CLAUDE_CONFIG_DIR",
         "`~/.claude`",
@@ -56,7 +81,12 @@ pub const VARIABLES: &[(&str, &str, &str)] = &[
     (
         "CLAUDE_CODE_SESSION_ID",
         "set by Claude Code for its tools",
-        "the session that `repl` and `call` are in",
+        "the session that `repl`, `call` and `mcp` are in, while it goes on",
+    ),
+    (
+        "CLAUDE_PROJECT_DIR",
+        "set by Claude Code for its servers",
+        "the project that `mcp` is in, where its client names none",
     ),
     ("NO_COLOR", "unset", "set to anything: no colour"),
 ];
@@ -83,6 +113,42 @@ pub enum LogPrompts {
     Off,
 }
 
+/// What the environment says of orchestration; the project's `.env` may say what it does not.
+#[cfg(feature = "cli")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Maestro {
+    /// `MAESTRO_STATE_DIR`.
+    pub state_dir: Option<String>,
+    /// `MAESTRO_AUTO_ARCHIVE`.
+    pub auto_archive: Option<String>,
+    /// `MAESTRO_MAX_RETRIES`.
+    pub max_retries: Option<String>,
+}
+
+#[cfg(feature = "cli")]
+impl Maestro {
+    /// Reads the environment.
+    #[must_use]
+    pub fn from_env() -> Self {
+        Self {
+            state_dir: var("MAESTRO_STATE_DIR"),
+            auto_archive: var("MAESTRO_AUTO_ARCHIVE"),
+            max_retries: var("MAESTRO_MAX_RETRIES"),
+        }
+    }
+}
+
+/// How a subagent's report that is not whole is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strictness {
+    /// Sent back once; then its phase is to be looked through.
+    Strict,
+    /// Sent back once.
+    Normal,
+    /// Only noted.
+    Lenient,
+}
+
 /// Everything that the environment decides, read once.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -103,6 +169,12 @@ pub struct Config {
     pub log_days: u32,
     /// `BOOKEND_DISABLE`.
     pub disabled: bool,
+    /// `MAESTRO_STATE_DIR`.
+    pub state_dir: Option<String>,
+    /// `MAESTRO_VALIDATION_STRICTNESS`.
+    pub strictness: Strictness,
+    /// `MAESTRO_CURRENT_AGENT`.
+    pub current_agent: Option<String>,
 }
 
 impl Config {
@@ -131,6 +203,13 @@ impl Config {
             // What cannot be read removes nothing.
             log_days: var("BOOKEND_LOG_DAYS").map_or(90, |v| v.parse().unwrap_or(0)),
             disabled: var("BOOKEND_DISABLE").is_some_and(|v| disables(&v)),
+            state_dir: var("MAESTRO_STATE_DIR"),
+            strictness: match var("MAESTRO_VALIDATION_STRICTNESS").as_deref() {
+                Some("strict") => Strictness::Strict,
+                Some("lenient") => Strictness::Lenient,
+                _ => Strictness::Normal,
+            },
+            current_agent: var("MAESTRO_CURRENT_AGENT"),
         }
     }
 }
@@ -172,6 +251,8 @@ pub fn odd_values() -> Vec<Odd> {
     };
     let resume: fn(&str) -> bool = |v| matches!(v, "auto" | "always" | "off");
     let days: fn(&str) -> bool = |v| v.parse::<u32>().is_ok();
+    let archive: fn(&str) -> bool = |v| matches!(v.trim(), "true" | "false");
+    let retries: fn(&str) -> bool = |v| v.trim().parse::<u64>().is_ok();
     let prompts: fn(&str) -> bool = |v| matches!(v, "full" | "title" | "off");
     [
         one_of("BOOKEND_RESUME", "auto, always or off", resume, "auto", "auto"),
@@ -183,6 +264,8 @@ pub fn odd_values() -> Vec<Odd> {
             "off",
             "full",
         ),
+        one_of("MAESTRO_AUTO_ARCHIVE", "true or false", archive, "true", "true"),
+        one_of("MAESTRO_MAX_RETRIES", "a number", retries, "2", "2"),
         one_of(
             "BOOKEND_LOG_DAYS",
             "a number of days, or 0 for ever",

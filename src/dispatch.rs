@@ -5,6 +5,7 @@
 //! does not know of yet, an answer that was not given. Nothing that was acknowledged is missing. The state
 //! files of other programs' agents come last (`keep`): they mirror what is written already.
 
+pub mod active;
 mod draft;
 #[cfg(feature = "cli")]
 pub mod forget;

@@ -253,7 +253,9 @@ pub enum ToolKind {
     Todo,
     /// Presents or leaves a plan.
     Plan,
-    /// A tool of an MCP server.
+    /// A tool of Bookend's own by which a model writes the session log.
+    Log,
+    /// A tool of another MCP server.
     Mcp,
     /// Anything else.
     Other,

@@ -20,8 +20,11 @@
 //! nothing of JSON or files; `live` and `log` know files and nothing of hosts' wires; `dispatch` is the one
 //! place where an event meets both stores. A new host is one file in `hosts/`, a new verb one in `cli/`.
 //!
-//! Models and people come in by another door, straight to the log: `log::methods`, of which `bookend repl` and
-//! `bookend call` are two faces. A new method is one row in its table.
+//! Models and people come in by another door, straight to the log: `log::methods`, of which `bookend repl`,
+//! `bookend call` and the tools of `mcp` are faces. A new method is one row in its table.
+//!
+//! By a third door they keep a session in phases in the workspace itself: `orchestration`, files of its own, which
+//! neither hooks nor the log write to. A new tool is one row in its table. `fields` is what both tables are made of.
 //!
 //! # What survives what
 //!
@@ -33,7 +36,8 @@
 //! # Lock order
 //!
 //! The live session's directory first, then its log file; the directory of an agent's state file under the
-//! first, and held on its own until that file is written. A guard holds each lock ([`live::session::Session`],
+//! first, and held on its own until that file is written. The directory of an orchestration session is locked alone.
+//! A guard holds each lock ([`live::session::Session`],
 //! [`log::ledger::Ledger`]); without one there is no way to write. Locks die with their process.
 
 #[cfg(feature = "cli")]
@@ -46,10 +50,13 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 pub mod clock;
 pub mod config;
+pub mod delegation;
 pub mod dispatch;
 #[cfg(feature = "cli")]
 pub mod doctor;
 pub mod event;
+#[cfg(feature = "cli")]
+pub mod fields;
 pub mod files;
 pub mod fingerprint;
 pub mod frame;
@@ -62,8 +69,13 @@ pub mod install;
 pub mod live;
 pub mod log;
 #[cfg(feature = "cli")]
+pub mod mcp;
+pub mod orchestration;
+#[cfg(feature = "cli")]
 pub mod probe;
 pub mod process;
 pub mod redact;
 pub mod reply;
+#[cfg(feature = "cli")]
+pub mod skills;
 pub mod task;

@@ -24,7 +24,7 @@ use crate::harness::{Lab, hook_of};
 /// The machine is small: one crowd of processes at a time.
 static CROWD: Mutex<()> = Mutex::new(());
 
-fn crowd() -> MutexGuard<'static, ()> {
+pub(crate) fn crowd() -> MutexGuard<'static, ()> {
     CROWD.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
@@ -134,6 +134,9 @@ fn config(lab: &Lab) -> Config {
         log_prompts: LogPrompts::Full,
         log_days: 0,
         disabled: false,
+        state_dir: None,
+        strictness: bookend::config::Strictness::Normal,
+        current_agent: None,
     }
 }
 

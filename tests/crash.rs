@@ -8,6 +8,7 @@
 mod after;
 mod command;
 mod commands;
+mod orchestration;
 mod order;
 mod scenes;
 mod strace;

@@ -189,6 +189,9 @@ impl Inside {
             log_prompts: LogPrompts::Full,
             log_days: 0,
             disabled: false,
+            state_dir: None,
+            strictness: bookend::config::Strictness::Normal,
+            current_agent: None,
         };
         Self { lab, config }
     }

@@ -75,6 +75,9 @@ fn follow(state: &mut State, event: &Event) {
         resume_days: 3,
         log_prompts: LogPrompts::Full,
         disabled: false,
+        state_dir: None,
+        strictness: bookend::config::Strictness::Normal,
+        current_agent: None,
     };
     let plan = handlers::plan(&Context {
         event,

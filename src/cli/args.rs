@@ -2,6 +2,7 @@
 
 mod history;
 mod methods;
+mod orchestration;
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -12,7 +13,10 @@ pub(super) use history::{
     Format, Log, LogExpire, LogExport, LogForget, LogReindex, LogSearch, LogSessions, LogShow, LogStats,
     Which,
 };
-pub(super) use methods::{Call, CallStart, Calls, Repl};
+pub(super) use methods::{Call, CallStart, Calls, Mcp, Repl};
+pub(super) use orchestration::{
+    Orchestration, OrchestrationArchive, OrchestrationRead, OrchestrationShow, OrchestrationWrite,
+};
 
 use super::machine::Machine;
 use super::out::Out;
@@ -92,12 +96,17 @@ pub(super) enum Verb {
     /// The history: what happened, turn by turn
     #[command(subcommand)]
     Log(Log),
+    /// The orchestration session of this project, in phases
+    #[command(subcommand)]
+    Orchestration(Orchestration),
     /// The log's methods for models and programs: requests on stdin, answers on stdout
     #[command(after_long_help = methods::list())]
     Repl(Repl),
     /// Call one of the log's methods
     #[command(after_long_help = methods::list())]
     Call(Call),
+    /// The same as tools for MCP clients, over stdin and stdout
+    Mcp(Mcp),
     /// What is the matter here, and what to do about it
     Doctor(Doctor),
     /// Run a hook by hand, with a payload on stdin
@@ -320,11 +329,11 @@ Looks at the hosts and at every store, and measures each hook over stores of its
 doing. Without --fix nothing is changed. --fix shows first what it will change, like a diff; it changes only what is \
 Bookend's own.
 
---json: {ok, hosts[] {host, found, program, version, config, means, installedAt, trusted, events[] {event, count, lastAt, \
+--json: {ok, hosts[] {host, found, program, version, config, means, tools, installedAt, trusted, events[] {event, count, lastAt, \
 lastMicros}, lastFired, lastProbed}, stores[] {path, kind, exists, safe, freeBytes, sessions, lookedAt, inUse, history {logBytes, indexBytes, \
 retentionDays (0: for ever)}}, latency {hook: \
 microseconds}, findings[] {level, code, subject, what, remedy, fixable}}; means: plugin, settings or null (not \
-installed); trusted: null where nobody is asked; level: problem, not-proven (alone it exits 0) or note. With \
+installed); tools: the log's tools are registered too; trusted: null where nobody is asked; level: problem, not-proven (alone it exits 0) or note. With \
 --fix also mended[] {place, change[], done, failed}; the rest is what was found after it.")]
 pub(super) struct Doctor {
     /// Mend what is safe to mend
@@ -417,8 +426,10 @@ impl Run for Verb {
             Self::Log(Log::Reindex(v)) => v.run(machine, out),
             Self::Log(Log::Expire(v)) => v.run(machine, out),
             Self::Log(Log::Forget(v)) => v.run(machine, out),
+            Self::Orchestration(v) => v.run(machine, out),
             Self::Repl(v) => v.run(machine, out),
             Self::Call(v) => v.run(machine, out),
+            Self::Mcp(v) => v.run(machine, out),
             Self::Doctor(v) => v.run(machine, out),
             Self::Hook(v) => v.run(machine, out),
             Self::Demo(v) => v.run(machine, out),

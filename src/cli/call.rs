@@ -26,7 +26,7 @@ impl Run for Call {
                     method: method.clone(),
                     params: params(self.params.as_deref())?,
                 };
-                let here = here(machine, None);
+                let here = Here::new(&machine.config).for_one_call();
                 Service::new(&machine.config, &here).serve(&request)
             }
             (None, None) => {
@@ -46,22 +46,13 @@ impl Run for Call {
 
 impl CallStart {
     fn answer(&self, machine: &Machine) -> Result<Value, Failed> {
-        let workspace = match &self.workspace {
-            Some(dir) => Some(directory(dir)?),
-            None => None,
-        };
-        let here = here(machine, workspace);
+        let here = Here::new(&machine.config).for_one_call();
+        if let Some(dir) = &self.workspace {
+            here.work_in(directory(dir)?);
+        }
         let params = json!({"agent": self.agent, "title": self.title, "model": self.model});
         let outcome = Service::new(&machine.config, &here).start(&params);
         Ok(envelope::answer(&request_id(), None, &outcome))
-    }
-}
-
-fn here(machine: &Machine, workspace: Option<Redacted>) -> Here<'_> {
-    Here {
-        roots: &machine.roots,
-        workspace,
-        one_call: true,
     }
 }
 

@@ -155,6 +155,16 @@ fn host_section(host: &HostReport, report: &Report, now: DateTime<Utc>, out: &mu
         None => "",
     };
     out.field("  hooks", state.then(means).then(trusted));
+    if host.means.is_some() {
+        out.field(
+            "  tools",
+            if host.tools {
+                "registered with the plugin (bookend mcp)"
+            } else {
+                "not registered: they are a part of the plugin, which needs the host's program on PATH"
+            },
+        );
+    }
     let fired: Vec<String> = host
         .events
         .iter()

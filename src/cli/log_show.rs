@@ -11,7 +11,7 @@ use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
 use crate::log::index::{Depth, Filters};
 use crate::log::record::{Action, ActionStatus};
-use crate::log::view::{SessionView, TurnView};
+use crate::log::view::{HandoffView, SessionView, TurnView};
 use crate::task::resume::why;
 
 /// Widest text of an action.
@@ -108,12 +108,38 @@ fn head(view: &SessionView, machine: &Machine, out: &mut Out) {
     }
     let files = text::count(view.files_modified_count, "file");
     out.field("turns", format!("{}, {files} changed", view.turn_count));
+    for handoff in &view.handoffs {
+        out.field("handoff", handed_over(handoff, machine));
+    }
     for note in &view.notes {
         out.field("note", note.as_str());
     }
     for problem in &view.problems {
         out.field("problem", Line::of(Style::Bad, &format!("failed to {problem}")));
     }
+}
+
+/// Who handed what over, and when.
+fn handed_over(view: &HandoffView, machine: &Machine) -> String {
+    let (handoff, report) = (&view.handoff, &view.handoff.report);
+    let files = report.files_created.len() + report.files_modified.len() + report.files_deleted.len();
+    let missing = report
+        .missing
+        .iter()
+        .map(|m| format!("\"{m}\""))
+        .collect::<Vec<_>>();
+    let lacks = if missing.is_empty() {
+        String::new()
+    } else {
+        format!(", lacks {}", missing.join(" and "))
+    };
+    let agent = handoff.agent.kind.as_ref().map_or("a subagent", |k| k.as_str());
+    let phase = handoff
+        .phase
+        .as_ref()
+        .map_or(String::new(), |p| format!(", phase {p}"));
+    let ago = crate::clock::human(crate::clock::age(view.at, machine.now));
+    format!("{agent}{phase}, {ago} ago: {}{lacks}", text::count(files, "file"))
 }
 
 fn one(turn: &TurnView, machine: &Machine, out: &mut Out) {

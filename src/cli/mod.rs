@@ -30,6 +30,8 @@ mod log_show;
 mod log_stats;
 mod machine;
 mod markdown;
+mod mcp;
+mod orchestration;
 mod out;
 mod probe;
 mod probed;

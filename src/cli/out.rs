@@ -97,6 +97,16 @@ impl Out {
         Ok(())
     }
 
+    /// The bytes of a file as they are; on a terminal only what is harmless there.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        if io::stdout().is_terminal() {
+            self.block(0, &String::from_utf8_lossy(bytes));
+        } else if !self.closed {
+            let written = self.to.write_all(bytes);
+            self.judge(written);
+        }
+    }
+
     /// A JSON document that is one already, on one line.
     pub(super) fn json_text(&mut self, text: &str) {
         self.write(&escaped(text));

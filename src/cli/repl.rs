@@ -13,11 +13,7 @@ use crate::log::methods::envelope::MAX_REQUEST;
 impl Run for Repl {
     fn run(&self, machine: &mut Machine, out: &mut Out) -> Result<(), Failed> {
         machine.settle(out);
-        let here = Here {
-            roots: &machine.roots,
-            workspace: None,
-            one_call: false,
-        };
+        let here = Here::new(&machine.config);
         let mut service = Service::new(&machine.config, &here);
         let mut stdin = std::io::stdin().lock();
         while let Some(line) =

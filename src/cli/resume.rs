@@ -10,6 +10,7 @@ use super::span::{Line, Style};
 use super::table::{Table, cell, styled};
 use super::{Failed, Run, resume_own, text, todos};
 use crate::config;
+use crate::dispatch::active;
 use crate::dispatch::kept::Asker;
 use crate::dispatch::offer::{self, Question, Skip, Weighed};
 use crate::event::{Event, Kind, Source};
@@ -161,6 +162,7 @@ pub(super) fn told(
         stamped: false,
         host_pid: None,
     };
+    let active = active::find(&event, state, &machine.config);
     let context = Context {
         event: &event,
         state,
@@ -170,6 +172,8 @@ pub(super) fn told(
         moved: true,
         offer,
         kept,
+        active: active.as_ref(),
+        can_block: false,
     };
     let told = handlers::plan(&context).context;
     told.filter(|_| !machine.config.disabled)

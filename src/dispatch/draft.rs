@@ -58,6 +58,7 @@ impl Draft {
             resend: plan.resend,
             took_over: plan.took_over.clone(),
             adopted: plan.adopted.clone(),
+            sent_back: matches!(plan.verdict, Verdict::Block(_)),
             answered: Answered::default(),
             us: 0,
             faults: Vec::new(),
@@ -78,7 +79,11 @@ impl Draft {
         let moves = |r: &Body| {
             !matches!(
                 r,
-                Body::TurnAction { .. } | Body::Late { .. } | Body::Limit { .. } | Body::Note { .. }
+                Body::TurnAction { .. }
+                    | Body::Late { .. }
+                    | Body::Limit { .. }
+                    | Body::Handoff { .. }
+                    | Body::Note { .. }
             )
         };
         self.records.iter().any(moves)
@@ -198,7 +203,7 @@ pub(super) fn reply(event: &Event, plan: &Plan, after: &State) -> Reply {
     Reply {
         context,
         notice,
-        verdict: Verdict::Allow,
+        verdict: plan.verdict.clone(),
     }
 }
 

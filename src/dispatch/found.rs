@@ -4,10 +4,12 @@ use std::io;
 
 use chrono::{DateTime, Utc};
 
+use super::active;
 use super::step::{NotNow, later_or_note};
 use super::stores::Stores;
 use super::{HOOK_WAIT, kept, offer};
 use crate::config::Config;
+use crate::delegation::name;
 use crate::dispatch::settle;
 use crate::event::{Event, Kind, Source};
 use crate::handlers::{Context, Offer};
@@ -21,6 +23,7 @@ use crate::log::off;
 use crate::log::open::OpenEntry;
 use crate::log::record::{Body, By};
 use crate::log::view::SessionView;
+use crate::orchestration::active::Active;
 use crate::process::{HostProcess, Pulse};
 use crate::redact::Redacted;
 use crate::task::agent_files::Kept;
@@ -42,6 +45,10 @@ pub(super) struct Found {
     pub(super) claim: Option<Ledger>,
     /// The live state was begun anew, or its lost part again.
     pub(super) reborn: bool,
+    /// The project's active orchestration.
+    pub(super) active: Option<Active>,
+    /// The host hears the answer, and takes a block.
+    pub(super) can_block: bool,
 }
 
 impl Found {
@@ -64,6 +71,7 @@ impl Found {
         if event.project.is_none() && session.state.project_root.is_none() {
             event.project = event.cwd.as_ref().map(project_of);
         }
+        name_agent(event, config);
         let mut log = session.state.log.as_ref().map(|l| l.session.clone());
         if log.is_none() || partial {
             log = known_log(session, event, stores, log)?;
@@ -92,6 +100,8 @@ impl Found {
             kept: None,
             claim: None,
             reborn,
+            active: active::find(event, &session.state, config),
+            can_block: stores.heard && event.host.accepts(&event.name).block,
         };
         if let (Kind::SessionStart { source }, Some(data)) = (&event.kind, &stores.data) {
             found.pulse = match &session.state.host_process {
@@ -141,7 +151,27 @@ impl Found {
             moved,
             offer: self.offer.as_ref(),
             kept: self.kept.as_ref(),
+            active: self.active.as_ref(),
+            can_block: self.can_block,
         }
+    }
+}
+
+/// Names the agent that a delegation is for, where the host does not: as its prompt's head says, or the environment.
+fn name_agent(event: &mut Event, config: &Config) {
+    let by_env = || config.current_agent.as_deref().and_then(name::valid);
+    match &mut event.kind {
+        Kind::Delegation {
+            to: to @ None,
+            prompt,
+            ..
+        } => *to = name::of_header(prompt).or_else(by_env).map(|n| Redacted::new(&n)),
+        Kind::AgentStart => {
+            if let Some(agent) = event.agent.as_mut().filter(|a| a.kind.is_none()) {
+                agent.kind = by_env().map(|n| Redacted::new(&n));
+            }
+        }
+        _ => {}
     }
 }
 

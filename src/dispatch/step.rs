@@ -77,7 +77,11 @@ pub(super) fn take(
 ) -> Result<Taken, NotNow> {
     if let Some(denied) = event.key.as_ref().and_then(|k| session.state.seen.get(k)) {
         // A duplicate changes nothing; a denial is repeated, context and notices are not.
-        let verdict = denied.map_or(Verdict::Allow, |why| Verdict::Deny(why.to_string()));
+        let verdict = match (denied, &event.kind) {
+            (None, _) => Verdict::Allow,
+            (Some(why), Kind::Stop { .. } | Kind::AgentStop { .. }) => Verdict::Block(why.to_string()),
+            (Some(why), _) => Verdict::Deny(why.to_string()),
+        };
         return Ok(Taken {
             reply: Reply {
                 verdict,

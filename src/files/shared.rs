@@ -3,7 +3,8 @@
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use rustix::fs::{Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat};
+use rustix::io::Errno;
 
 use super::dir::{Access, Dir, Durability, plain};
 
@@ -93,6 +94,41 @@ impl Dir {
         }
         self.sub(name)?.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
+
+    /// Moves a file into another directory under a name that nothing has there, on the disk when this returns;
+    /// `false` when there was none.
+    ///
+    /// # Errors
+    /// `AlreadyExists`: nothing is ever taken the place of; else as `renameat2(2)`.
+    pub fn move_new(&self, name: &str, other: &Self, new: &str) -> io::Result<bool> {
+        let (name, new) = (plain(name)?, plain(new)?);
+        match rustix::fs::renameat_with(self.file(), name, other.file(), new, RenameFlags::NOREPLACE) {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return Ok(false),
+            // A file system that knows no such renaming: a second name, then the first one goes.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                match rustix::fs::linkat(self.file(), name, other.file(), new, AtFlags::empty()) {
+                    Ok(()) => {}
+                    Err(Errno::NOENT) => return Ok(false),
+                    // Cut off between the two.
+                    Err(Errno::EXIST) if self.is_one_file(name, other, new)? => {}
+                    Err(e) => return Err(e.into()),
+                }
+                rustix::fs::fsync(other.file())?;
+                self.remove(name)?;
+            }
+            Err(e) => return Err(e.into()),
+        }
+        rustix::fs::fsync(other.file())?;
+        rustix::fs::fsync(self.file())?;
+        Ok(true)
+    }
+
+    fn is_one_file(&self, name: &str, other: &Self, new: &str) -> io::Result<bool> {
+        let (one, two) = (self.stat(name)?, other.stat(new)?);
+        let id = |stat: Option<Stat>| stat.map(|stat| (stat.st_dev, stat.st_ino));
+        Ok(one.is_some() && id(one) == id(two))
+    }
 }
 
 /// The same file with the same content: a change of either moves one of these.
@@ -136,5 +172,19 @@ mod tests {
         assert!(!dir.replace_unchanged("file", ".temp", b"three", &was).unwrap());
         assert!(dir.entries().unwrap().is_empty(), "nothing is left behind");
         assert!(dir.create_shared("file", b"").is_ok() && dir.create_shared("file", b"").is_err());
+    }
+
+    #[test]
+    fn a_file_moves_only_to_where_nothing_is() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = Dir::open(temp.path()).unwrap();
+        let sub = dir.sub_or_make("sub").unwrap();
+        dir.create_new("a", b"one").unwrap();
+        sub.create_new("b", b"two").unwrap();
+        let refused = dir.move_new("a", &sub, "b").unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        assert!(dir.move_new("a", &sub, "c").unwrap() && !dir.move_new("a", &sub, "c").unwrap());
+        let text = |name: &str| sub.read(name, 9).unwrap().unwrap();
+        assert_eq!((text("b"), text("c")), (b"two".to_vec(), b"one".to_vec()));
     }
 }

@@ -3,6 +3,7 @@
 //! Handlers know no JSON, no file and no host's wire; `dispatch` carries the plan out.
 
 mod begin;
+mod handoff;
 mod post_tool;
 mod pre_delegation;
 mod session_start;
@@ -15,8 +16,10 @@ use crate::live::state::{Adopted, State, TakenOver};
 use crate::log::id::SessionId;
 use crate::log::record::Body;
 use crate::log::turns::Mark;
+use crate::orchestration::active::Active;
 use crate::process::Pulse;
 use crate::redact::Redacted;
+use crate::reply::Verdict;
 use crate::task::agent_files::Kept;
 
 /// What a handler sees.
@@ -38,6 +41,10 @@ pub struct Context<'a> {
     pub offer: Option<&'a Offer>,
     /// An agent's state file that has something to resume from: looked at where a brief may be given.
     pub kept: Option<&'a Kept>,
+    /// The project's active orchestration: looked up where it is told or asked for.
+    pub active: Option<&'a Active>,
+    /// The host hears the answer to this event, and takes a block.
+    pub can_block: bool,
 }
 
 /// An unfinished session of this project whose host is gone, or from which this one was forked.
@@ -78,6 +85,8 @@ pub struct Plan {
     pub took_over: Option<TakenOver>,
     /// What is taken from an agent's state file.
     pub adopted: Option<Adopted>,
+    /// Whether the host may go on.
+    pub verdict: Verdict,
 }
 
 /// What the event means, by its kind: the executable's name says the same, and a payload that arrives at

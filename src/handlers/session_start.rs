@@ -1,6 +1,7 @@
 //! A session starts, goes on, or was compacted: the model is told what it was doing
 //! (`SessionStart`; the brief's rules are the table "Resume" of the design).
 
+use super::pre_delegation::active_line;
 use super::{Context, Offer, Plan, begin};
 use crate::config::Resume;
 use crate::event::Source;
@@ -45,7 +46,8 @@ pub(super) fn handle(context: &Context<'_>, source: Source) -> Plan {
     let log = context.log.map(|id| format!("Session log: {id}"));
     let brief = brief.filter(|_| wanted);
     plan.brief = brief.is_some();
-    let lines: Vec<String> = brief.into_iter().chain(log).collect();
+    let active = context.active.map(active_line);
+    let lines: Vec<String> = brief.into_iter().chain(active).chain(log).collect();
     plan.context = (!lines.is_empty()).then(|| lines.join("\n"));
     plan
 }

@@ -1,7 +1,7 @@
 //! Ends: of a turn, of a subagent, of the session; and the compaction that is near.
 //! (`Stop`, `StopFailure`, `SubagentStop`, `Interrupt`, `PreCompact`, `SessionEnd`, `AfterAgent`.)
 
-use super::{Context, Plan, begin};
+use super::{Context, Plan, begin, handoff};
 use crate::event::Kind;
 use crate::log::record::Body;
 use crate::log::turns::Place;
@@ -19,6 +19,9 @@ pub(super) fn handle(context: &Context<'_>) -> Plan {
                 message: message.clone(),
             };
             plan.records = ended(context, failed);
+        }
+        Kind::AgentStop { message, again } => {
+            handoff::handed_over(context, message.as_ref(), *again, &mut plan)
         }
         // One that comes late is of a turn that has its end.
         Kind::Interrupt => match state.turns.place(event, state.host_prompt.is_some()) {

@@ -31,6 +31,7 @@ pub(super) fn kind(name: &str) -> ToolKind {
         | "update_plan" => ToolKind::Todo,
         "ExitPlanMode" | "EnterPlanMode" | "exit_plan_mode" | "enter_plan_mode" => ToolKind::Plan,
         _ if is_delegation(name) => ToolKind::Delegate,
+        _ if is_own(name) => ToolKind::Log,
         // Gemini CLI glues with one underscore and says `mcp_context` besides.
         _ if name.starts_with("mcp_") => ToolKind::Mcp,
         _ => ToolKind::Other,
@@ -40,6 +41,12 @@ pub(super) fn kind(name: &str) -> ToolKind {
 /// Whether that tool hands work to a subagent. Codex glues a namespace in front: `collaborationspawn_agent`.
 pub(super) fn is_delegation(name: &str) -> bool {
     matches!(name, "Agent" | "Task" | "invoke_agent") || name.ends_with("spawn_agent")
+}
+
+/// Whether it writes the session log: what a model does there is no work of the turn. Claude Code names it
+/// `mcp__plugin_bookend_bookend__sessionlog_open`, Codex `mcp__bookendsessionlog_open`.
+fn is_own(name: &str) -> bool {
+    name.starts_with("mcp_") && name.contains("bookend") && name.contains("sessionlog_")
 }
 
 /// What a call with that input was aimed at.
@@ -65,7 +72,7 @@ pub(super) fn target(kind: ToolKind, input: &Payload<'_>) -> Option<Redacted> {
             "description",
         ],
         ToolKind::Todo => &["subject"],
-        ToolKind::Plan => &[],
+        ToolKind::Plan | ToolKind::Log => &[],
         ToolKind::Mcp | ToolKind::Other => {
             &["file_path", "path", "url", "command", "pattern", "query", "skill"]
         }
@@ -74,10 +81,10 @@ pub(super) fn target(kind: ToolKind, input: &Payload<'_>) -> Option<Redacted> {
 
 /// A call that went well, as far as name and input tell; the host files add what the answer says.
 pub(super) fn call(name: &str, payload: &Payload<'_>, input: Option<&Payload<'_>>) -> ToolCall {
-    let kind = if payload.has(&["mcp_context"]) {
-        ToolKind::Mcp
-    } else {
-        kind(name)
+    let kind = match kind(name) {
+        ToolKind::Log => ToolKind::Log,
+        _ if payload.has(&["mcp_context"]) => ToolKind::Mcp,
+        kind => kind,
     };
     ToolCall {
         tool: Redacted::truncated(name, crate::event::MAX_ID),
@@ -127,6 +134,11 @@ mod tests {
             ("ExitPlanMode", ToolKind::Plan),
             ("mcp__sessions__create_session", ToolKind::Mcp),
             ("mcp_sessions_create_session", ToolKind::Mcp),
+            ("mcp__plugin_bookend_bookend__sessionlog_open", ToolKind::Log),
+            ("mcp__bookendsessionlog_open", ToolKind::Log),
+            ("mcp_bookend_sessionlog_open", ToolKind::Log),
+            ("mcp__plugin_bookend_bookend__create_session", ToolKind::Mcp),
+            ("mcp__other__sessionlog_open", ToolKind::Mcp),
             ("complete_task", ToolKind::Other),
             ("save_memory", ToolKind::Other),
             ("", ToolKind::Other),

@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use super::error::InstallError;
 use super::place::Place;
 use super::registered;
+use crate::config::VARIABLES;
 use crate::files::{Access, Dir, Durability};
 use crate::host::Host;
+use crate::skills::{SKILLS, Skill};
 
 /// The name of the plugin and of its marketplace.
 pub(super) const NAME: &str = "bookend";
@@ -21,11 +23,8 @@ pub(super) const ID: &str = "bookend@bookend";
 
 /// The repository's manifest; it is what the plugin says of itself.
 const MANIFEST: &str = include_str!("../../plugin.json");
-/// What a host's model can read up on: each a path below the plugin's directory, and its text.
-const SKILLS: [(&str, &str); 1] = [(
-    "skills/task-state/SKILL.md",
-    include_str!("../../hooks/skills/task-state/SKILL.md"),
-)];
+/// What starts the session log's tools with a host's session.
+const TOOLS: &str = ".mcp.json";
 /// Readable by a host that runs as somebody else (a sandbox), writable by its owner alone.
 const MODE: u32 = 0o644;
 /// What earlier versions placed and this one does not.
@@ -65,13 +64,32 @@ pub(super) fn parts(place: &Place, host: Host) -> Vec<Part> {
             path: "hooks/hooks.json",
             text: text(&registered::wanted(place, host)),
         },
+        Part {
+            path: TOOLS,
+            text: text(&tools(place, host)),
+        },
     ];
-    let skill = |(path, text): (&'static str, &str)| Part {
-        path,
-        text: text.to_owned(),
+    let skill = |skill: Skill| Part {
+        path: skill.path,
+        text: skill.text.to_owned(),
     };
     parts.extend(SKILLS.map(skill));
     parts
+}
+
+/// The server of the session log's tools, as both hosts read it in a plugin. Claude Code gives a server its own
+/// environment; Codex (0.171.0) only what is named, and without the variables of the hooks it would serve other stores
+/// than they write.
+fn tools(place: &Place, host: Host) -> Value {
+    let mut server = json!({"command": place.command(), "args": ["mcp"]});
+    if let (Host::Codex, Some(server)) = (host, server.as_object_mut()) {
+        // A Codex that Claude Code's model started is not in that session.
+        let is_own = |name: &&str| ["BOOKEND_", "MAESTRO_"].iter().any(|own| name.starts_with(own));
+        let names = VARIABLES.iter().map(|(name, ..)| *name).filter(is_own);
+        let names: Vec<&str> = names.chain(["XDG_DATA_HOME"]).collect();
+        server.insert("env_vars".to_owned(), json!(names));
+    }
+    json!({"mcpServers": {NAME: server}})
 }
 
 /// The parts that a directory does not hold as they are.
@@ -209,27 +227,23 @@ mod tests {
     }
 
     #[test]
-    fn every_skill_has_the_front_matter_by_which_hosts_find_it() {
-        for (path, text) in SKILLS {
-            let front = text.strip_prefix("---\n").and_then(|t| t.split_once("\n---\n"));
-            let (front, body) = front.unwrap_or_else(|| panic!("{path} has no front matter"));
-            let field = |name: &str| {
-                let of = |line: &str| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned);
-                front.lines().find_map(of).unwrap_or_default()
-            };
-            assert_eq!(format!("skills/{}/SKILL.md", field("name")), path);
-            let description = field("description");
-            // Codex reads at most that much of it; a colon and a space would end a plain YAML value.
-            assert!((1..=1_024).contains(&description.chars().count()), "{path}");
-            assert!(
-                !description.contains(": ") && !description.contains(" #"),
-                "{path}"
-            );
-            // The description is in every request; the brief's own words are to be in those of a resume only.
-            assert!(
-                body.contains("Resuming: <task>") && !description.contains("Resuming:"),
-                "{path}"
-            );
-        }
+    fn the_tools_are_started_by_an_absolute_path_and_codex_passes_the_variables_on() {
+        let place = Place::bare(PathBuf::from("/data dir é"));
+        let server = |host| {
+            let parts = parts(&place, host);
+            let part = parts.iter().find(|p| p.path == ".mcp.json").unwrap();
+            let document: Value = serde_json::from_str(&part.text).unwrap();
+            document["mcpServers"]["bookend"].clone()
+        };
+        let claude = server(Host::ClaudeCode);
+        assert_eq!(
+            claude,
+            json!({"command": "/data dir é/bin/bookend", "args": ["mcp"]})
+        );
+        let codex = server(Host::Codex);
+        assert_eq!(codex["command"], claude["command"]);
+        let passed = codex["env_vars"].as_array().unwrap();
+        assert!(passed.contains(&json!("MAESTRO_HOOKS_DIR")) && passed.contains(&json!("BOOKEND_DATA_DIR")));
+        assert!(!passed.contains(&json!("CLAUDE_CODE_SESSION_ID")));
     }
 }

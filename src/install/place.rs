@@ -133,6 +133,12 @@ impl Place {
         self.bin().join(hook.name())
     }
 
+    /// The path of the command.
+    #[must_use]
+    pub fn command(&self) -> PathBuf {
+        self.bin().join("bookend")
+    }
+
     /// The link to the command.
     #[must_use]
     pub fn link(&self) -> Option<PathBuf> {

@@ -233,11 +233,12 @@ fn check(place: &Place, found: &FoundHost) -> Result<(), InstallError> {
 
 /// Whether all executables are placed.
 fn executables(place: &Place) -> Result<(), InstallError> {
-    let missing = |hook: &&Hook| !is_executable(&place.executable(**hook));
-    match Hook::ALL.iter().find(missing) {
-        Some(hook) => Err(InstallError::Missing(format!(
+    let hooks = Hook::ALL.iter().map(|hook| place.executable(*hook));
+    let missing = hooks.chain([place.command()]).find(|file| !is_executable(file));
+    match missing {
+        Some(file) => Err(InstallError::Missing(format!(
             "find the executable {}: run ./install.sh, which builds and places it",
-            place.executable(*hook).display()
+            file.display()
         ))),
         None => Ok(()),
     }

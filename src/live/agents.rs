@@ -9,8 +9,13 @@ use crate::redact::Redacted;
 const MAX_AGENTS: usize = 64;
 
 impl State {
-    pub(super) fn follow_agents(&mut self, event: &Event) {
+    pub(super) fn follow_agents(&mut self, event: &Event, sent_back: bool) {
         match &event.kind {
+            Kind::AgentStop { .. } if sent_back => {
+                if let Some(entry) = self.agent_of(event.agent.as_ref()) {
+                    entry.sent_back = true;
+                }
+            }
             Kind::AgentStart => {
                 if let Some(agent) = &event.agent {
                     self.agent_began(agent.id.clone(), agent.kind.clone(), event);
@@ -78,20 +83,30 @@ impl State {
             started_at: event.at,
             ended_at: None,
             state,
+            sent_back: false,
         });
     }
 
-    /// Ends the entry of that id; without one, the only one that runs.
-    fn agent_ended(&mut self, agent: Option<&Agent>, state: AgentState, event: &Event) {
-        let id = agent.and_then(|a| a.id.clone());
+    /// The entry of that id; without one, the only one that runs. One that outlived its session's end may still
+    /// say how it went.
+    #[must_use]
+    pub fn place_of_agent(&self, agent: Option<&Agent>) -> Option<usize> {
+        let id = agent.and_then(|a| a.id.as_ref());
         let only = id.is_none() && self.running().count() == 1;
-        // One that outlived its session's end may still say how it went.
-        let found = self.agents.iter_mut().find(|a| match a.state {
-            AgentState::Running => only || (id.is_some() && a.id == id),
-            AgentState::Lost => id.is_some() && a.id == id,
+        self.agents.iter().position(|a| match a.state {
+            AgentState::Running => only || (id.is_some() && a.id.as_ref() == id),
+            AgentState::Lost => id.is_some() && a.id.as_ref() == id,
             AgentState::Ended | AgentState::Failed => false,
-        });
-        if let Some(entry) = found {
+        })
+    }
+
+    fn agent_of(&mut self, agent: Option<&Agent>) -> Option<&mut AgentEntry> {
+        let place = self.place_of_agent(agent)?;
+        self.agents.get_mut(place)
+    }
+
+    fn agent_ended(&mut self, agent: Option<&Agent>, state: AgentState, event: &Event) {
+        if let Some(entry) = self.agent_of(agent) {
             entry.state = state;
             entry.ended_at = Some(event.at);
         }

@@ -49,7 +49,7 @@ impl State {
         let late = self.turns.has_passed(event);
         if !late || !matches!(event.kind, Kind::Stop { .. }) {
             self.follow_prompt(event);
-            self.follow_agents(event);
+            self.follow_agents(event, entry.sent_back);
         }
         self.follow_limit(event, late);
         // A prompt that only says to go on means this task.

@@ -12,6 +12,7 @@ use super::names::{
 };
 use super::root::{HookRoot, VERSION};
 use super::state::{AgentState, Entry, State};
+use crate::delegation::name::bare;
 use crate::files::{self, Busy, Dir, Durability, Tail};
 
 /// Past this many bytes behind the checkpoint, a new one is written: every hook reads what is behind it, and
@@ -255,13 +256,12 @@ impl Session {
     }
 }
 
-/// The bare name of the agent that began last and still works: no plugin prefix, `_` for `-`.
+/// The bare name of the agent that began last and still works.
 fn active_agent(state: &State) -> Option<String> {
     let agent = state
         .agents
         .iter()
         .rev()
         .find(|a| a.state == AgentState::Running)?;
-    let name = agent.kind.as_ref().map_or("", |k| k.as_str());
-    Some(name.rsplit(':').next().unwrap_or_default().replace('-', "_"))
+    Some(bare(agent.kind.as_ref().map_or("", |k| k.as_str())))
 }

@@ -51,6 +51,9 @@ pub struct Entry {
     /// A task and todos that were taken from an agent's state file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopted: Option<Adopted>,
+    /// The subagent's stop is sent back: it goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sent_back: bool,
     /// How it was answered.
     #[serde(default, skip_serializing_if = "Answered::is_nothing")]
     pub answered: Answered,
@@ -220,6 +223,9 @@ pub struct AgentEntry {
     pub ended_at: Option<DateTime<Utc>>,
     /// Where it stands.
     pub state: AgentState,
+    /// Its stop was sent back for a report that lacked its headings: once is enough.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sent_back: bool,
 }
 
 /// Where a subagent stands.

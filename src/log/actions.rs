@@ -6,7 +6,8 @@ use crate::redact::Redacted;
 use crate::task::command::{self, Effect};
 use crate::task::describe::sentence;
 
-/// The actions that a tool call leaves in the log: what it changed, or that it failed. Reading is no action.
+/// The actions that a tool call leaves in the log: what it changed, or that it failed. Reading is no action, nor is
+/// writing the log itself.
 #[must_use]
 pub fn of(call: &ToolCall, agent: Option<&crate::event::Agent>) -> Vec<Action> {
     let (status, error, exit) = match &call.outcome {
@@ -51,6 +52,7 @@ pub fn of(call: &ToolCall, agent: Option<&crate::event::Agent>) -> Vec<Action> {
             _ => ActionKind::Command,
         },
         ToolKind::Web => ActionKind::WebReference,
+        ToolKind::Log => return Vec::new(),
         _ if failed => ActionKind::Tool,
         _ => return Vec::new(),
     };

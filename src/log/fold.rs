@@ -10,7 +10,7 @@ use super::id::{RequestId, SessionId};
 use super::ledger::FILE;
 use super::record::{ActionKind, ActionStatus, Body, By, Record};
 use super::turns::{End, Mark, Turns};
-use super::view::{Failure, LateView, SessionView, TurnView};
+use super::view::{Failure, HandoffView, LateView, SessionView, TurnView};
 use crate::redact::Redacted;
 
 impl SessionView {
@@ -71,6 +71,7 @@ impl SessionView {
             turn_count: 0,
             files_modified_count: 0,
             turns: Vec::new(),
+            handoffs: Vec::new(),
             notes: Vec::new(),
             problems: Vec::new(),
             task: None,
@@ -222,6 +223,10 @@ impl SessionView {
             }
             Body::Todos { todos } => self.todos = Some(todos),
             Body::Limit { limit, .. } => self.limit = Some(limit),
+            Body::Handoff { handoff, .. } => self.handoffs.push(HandoffView {
+                at,
+                handoff: *handoff,
+            }),
             Body::Note { text } => self.notes.push(text),
         }
         if let Some(mark) = mark {
@@ -337,6 +342,7 @@ fn is_known_kind(kind: &str) -> bool {
                 | "todos"
                 | "limit"
                 | "late"
+                | "handoff"
                 | "note"
         )
 }

@@ -25,6 +25,8 @@ pub mod data_dir;
 mod fold;
 mod fold_turn;
 pub mod grown;
+#[cfg(feature = "cli")]
+pub mod handoffs;
 pub mod id;
 #[cfg(feature = "cli")]
 pub mod index;

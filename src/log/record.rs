@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::id::RequestId;
 use super::turns::{End, Mark, Status, Turn};
+use crate::delegation::report::Report;
 use crate::event::{Agent, Origin};
 use crate::host::Host;
 use crate::redact::Redacted;
@@ -200,6 +201,15 @@ pub enum Body {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<Redacted>,
     },
+    /// A subagent of the orchestration handed its work over (seed 1, "Downstream Context").
+    #[serde(rename = "handoff")]
+    Handoff {
+        /// The turn in which.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<RequestId>,
+        /// What it reported.
+        handoff: Box<Handoff>,
+    },
     /// A remark, for instance that a task was taken over by another session.
     #[serde(rename = "note")]
     Note {
@@ -236,6 +246,26 @@ pub struct Update {
     /// Further files that are its context.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub context_list: Vec<Redacted>,
+}
+
+/// What a subagent of the orchestration handed over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Handoff {
+    /// The subagent; its type is the bare name, as the phases have it.
+    pub agent: Agent,
+    /// The orchestration's session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orchestration: Option<Redacted>,
+    /// The phase that was current then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Redacted>,
+    /// The report is not whole, and its phase is to be looked through.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub requires_reconciliation: bool,
+    /// The report.
+    #[serde(flatten)]
+    pub report: Report,
 }
 
 /// Something that a model wrote down while it worked.

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::id::{RequestId, SessionId};
-use super::record::{Action, DialogItem};
+use super::record::{Action, DialogItem, Handoff};
 use super::turns::Turns;
 use crate::event::Origin;
 use crate::host::Host;
@@ -42,6 +42,9 @@ pub struct SessionView {
     pub files_modified_count: usize,
     /// Its turns, oldest first.
     pub turns: Vec<TurnView>,
+    /// What subagents of an orchestration handed over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handoffs: Vec<HandoffView>,
     /// Remarks.
     pub notes: Vec<Redacted>,
     /// What could not be read, as fragments that fit after "failed to".
@@ -77,6 +80,16 @@ impl SessionView {
     pub fn to_be_resumed(&self) -> Option<&Task> {
         to_be_resumed(self.task.as_ref(), self.interrupted.as_ref())
     }
+}
+
+/// What a subagent handed over, and when.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HandoffView {
+    /// When.
+    pub at: DateTime<Utc>,
+    /// What.
+    #[serde(flatten)]
+    pub handoff: Handoff,
 }
 
 /// A turn, as it is printed.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, json};
 
 use super::step::{Delegation, What};
-use super::turn::{AGENT, Action, READ, SELECT, SHELL, TODO, Turn, WAIT, WRITE};
+use super::turn::{AGENT, Action, FIND, READ, SELECT, SHELL, TODO, Turn, WAIT, WRITE};
 
 /// How the line begins that tells a subagent its steps; the line ends in `]`.
 pub(super) const SUB_MARK: &str = "[bookend-sub ";
@@ -55,6 +55,14 @@ impl Scene<'_> {
                 json!({"query": "select:TaskCreate,TaskUpdate", "max_results": 5}),
             ),
             What::Wait => turn.call(WAIT, json!({"timeout_ms": 10_000})),
+            What::Find(query) => turn.call(FIND, json!({"query": query, "max_results": 20, "limit": 20})),
+            What::Tool { name, input } => {
+                let offered = turn.tools.keys().find(|tool| tool.ends_with(name.as_str()));
+                Action::Call {
+                    tool: offered.unwrap_or(name).clone(),
+                    input: input.clone(),
+                }
+            }
             What::BadTool => Action::Call {
                 tool: "no_such_tool".to_owned(),
                 input: json!({"x": 1}),

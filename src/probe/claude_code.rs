@@ -14,7 +14,9 @@ pub const CLAUDE_CODE: Driver = Driver {
     launch,
 };
 
-const TOOLS: &str = "Bash Write Edit Read Agent Task TaskCreate TaskUpdate ToolSearch";
+/// The last: all tools of our plugin's server.
+const TOOLS: &str =
+    "Bash Write Edit Read Agent Task TaskCreate TaskUpdate ToolSearch mcp__plugin_bookend_bookend";
 
 fn launch(session: &Session, base_url: &str) -> Launch {
     let mut launch = Launch::default()

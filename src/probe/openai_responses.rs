@@ -32,7 +32,9 @@ impl Wire for OpenaiResponses {
                 }
                 "agent_message" => turn.user(text_of(item.get("content"))),
                 "message" if role == Some("user") => turn.user(text_of(item.get("content"))),
-                "function_call" | "custom_tool_call" | "local_shell_call" => turn.model_turns += 1,
+                "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => {
+                    turn.model_turns += 1
+                }
                 _ if role == Some("assistant") => turn.model_turns += 1,
                 _ => {}
             }
@@ -107,6 +109,10 @@ fn output_item(turn: &Turn, action: &Action) -> Value {
         return json!({"type": "custom_tool_call", "id": format!("ctc_{call_id}"), "call_id": call_id, "name": name,
             "input": patch});
     }
+    if tool.is_some_and(|tool| tool.kind == "tool_search") {
+        return json!({"type": "tool_search_call", "id": format!("ts_{call_id}"), "call_id": call_id, "execution": "client",
+            "status": "completed", "arguments": input});
+    }
     let mut item = json!({"type": "function_call", "id": format!("fc_{call_id}"), "call_id": call_id, "name": name,
         "arguments": input.to_string()});
     if let (Some(members), Some(namespace)) = (
@@ -138,6 +144,7 @@ mod tests {
         let turn = OpenaiResponses.read(&json!({"tools": [
             {"type": "namespace", "name": "agents", "tools": [{"type": "function", "name": "spawn_agent", "parameters": {}}]},
             {"type": "custom", "name": "apply_patch"},
+            {"type": "tool_search", "execution": "client"},
         ]}));
         let call = |tool: &str| {
             let action = Action::Call {
@@ -149,6 +156,7 @@ mod tests {
         assert_eq!(call("spawn_agent")["namespace"], "agents");
         assert_eq!(call("apply_patch")["type"], "custom_tool_call");
         assert_eq!(call("apply_patch")["input"], "x");
+        assert_eq!(call("tool_search")["type"], "tool_search_call");
     }
 
     #[test]

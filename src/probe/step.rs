@@ -9,6 +9,8 @@
 //! | `select`, `todo`, `tododone` | loads the todo tool (Claude Code; skipped elsewhere), sets two todos, completes the first |
 //! | `agent`, `agentbg`, `agent429` | delegates: in the foreground, in the background, to a subagent that meets a 429 |
 //! | `wait` | waits for subagents (Codex; skipped elsewhere) |
+//! | `find:<query>` | searches for tools that the host does not offer from the start (no blanks in it) |
+//! | `tool:<end_of_name>=<json>` | calls the offered tool whose name ends so, with that (no blanks in it: `\u0020`) |
 //! | `badtool` | calls a tool that does not exist |
 //! | `hang:<seconds>` | answers after that time |
 //! | `http<status>`, `http<status>x<n>` | the service fails with that status, every time or n times |
@@ -17,6 +19,8 @@
 
 use std::fmt;
 use std::time::Duration;
+
+use serde_json::Value;
 
 /// A parsed step.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +42,8 @@ pub(super) enum What {
     Todo { done: bool },
     Delegate(Delegation),
     Wait,
+    Find(String),
+    Tool { name: String, input: Value },
     BadTool,
     Hang(Duration),
     Http { status: u16, times: Option<u32> },
@@ -120,6 +126,13 @@ fn with_argument(word: &str) -> Option<What> {
     match verb {
         "text" => Some(What::Say(argument.replace('_', " ").replace('*', "_"))),
         "cmd" => Some(What::Shell(argument.replace('_', " ").replace('*', "_"))),
+        "find" => Some(What::Find(argument.to_owned())),
+        "tool" => {
+            let (name, input) = argument.split_once('=')?;
+            let input = serde_json::from_str(input).ok()?;
+            let name = name.to_owned();
+            Some(What::Tool { name, input })
+        }
         "hang" => Duration::try_from_secs_f64(argument.parse().ok()?)
             .ok()
             .map(What::Hang),
@@ -147,6 +160,14 @@ mod tests {
             ("text:all_done", What::Say("all done".into())),
             ("text:a*b_c", What::Say("a_b c".into())),
             ("cmd:touch_x", What::Shell("touch x".into())),
+            ("find:select:a_b", What::Find("select:a_b".into())),
+            (
+                r#"tool:log_it={"a_b":"c\u0020d"}"#,
+                What::Tool {
+                    name: "log_it".into(),
+                    input: serde_json::json!({"a_b": "c d"}),
+                },
+            ),
             ("hang:0.5", What::Hang(Duration::from_millis(500))),
             (
                 "http429",
@@ -186,6 +207,8 @@ mod tests {
             "hang:-1",
             "hang:soon",
             "text",
+            "tool:x",
+            "tool:x={",
             "!",
         ] {
             assert_eq!(Step::parse(source), Err(UnknownStep(source.into())));

@@ -34,6 +34,8 @@ pub(super) const TODO: &[&str] = &[
 ];
 /// Claude Code's way to load a deferred tool.
 pub(super) const SELECT: &[&str] = &["ToolSearch"];
+/// How models find tools that are not offered from the start.
+pub(super) const FIND: &[&str] = &["ToolSearch", "tool_search"];
 /// Codex's way to wait for a subagent.
 pub(super) const WAIT: &[&str] = &["wait_agent", "wait"];
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::go_on::says_go_on;
 use super::{MAX_DESCRIPTION, Task, describe};
-use crate::event::{Event, Kind, Origin, Outcome, Source};
+use crate::event::{Event, Kind, Origin, Outcome, Source, ToolKind};
 use crate::redact::Redacted;
 
 /// Describes the task of a prompt that is only an image.
@@ -59,7 +59,10 @@ impl Work {
                     if call.outcome == Outcome::Ok {
                         task.rate_limit_detected_at = None;
                     }
-                    task.last_action = describe::sentence(call);
+                    // What was done last is what was written down, not that it was.
+                    if call.kind != ToolKind::Log {
+                        task.last_action = describe::sentence(call);
+                    }
                     if let Some(anchor) = describe::anchor(call) {
                         task.context_anchor = Some(anchor);
                     }

@@ -41,6 +41,7 @@ pub fn sentence(call: &ToolCall) -> Redacted {
         (ToolKind::Delegate, None) => format!("Delegated: {target}"),
         (ToolKind::Todo, None) => "Updated the todo list".to_owned(),
         (ToolKind::Plan, None) => "Worked on the plan".to_owned(),
+        (ToolKind::Log, None) => "Wrote the session log".to_owned(),
         (ToolKind::Mcp | ToolKind::Other, None) => format!("Used {}", call.tool),
     };
     let end = match &call.outcome {
@@ -58,7 +59,7 @@ pub fn sentence(call: &ToolCall) -> Redacted {
 pub fn anchor(call: &ToolCall) -> Option<Redacted> {
     if matches!(
         call.kind,
-        ToolKind::Search | ToolKind::Todo | ToolKind::Delegate | ToolKind::Plan
+        ToolKind::Search | ToolKind::Todo | ToolKind::Delegate | ToolKind::Plan | ToolKind::Log
     ) {
         return None;
     }

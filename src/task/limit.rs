@@ -40,7 +40,8 @@ pub fn met(event: &Event) -> Option<Limit> {
             };
             (LimitSource::Provider, rule, message, *resets_at)
         }
-        Kind::Tool(call) => {
+        // An error of the log says again what it refused.
+        Kind::Tool(call) if call.kind != ToolKind::Log => {
             let Outcome::Failed { error, .. } = &call.outcome else {
                 return None;
             };

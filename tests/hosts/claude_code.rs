@@ -6,6 +6,7 @@
 )]
 
 mod todos;
+mod tools;
 
 use std::time::Duration;
 

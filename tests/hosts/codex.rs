@@ -2,6 +2,7 @@
 
 mod resuming;
 mod skill;
+mod tools;
 mod turns;
 
 use std::time::Duration;

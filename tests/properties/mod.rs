@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, RngSeed};
 
 /// So many cases, always the same ones: whether a change passes is no matter of luck. With `PROPTEST_CASES` that
 /// many, and other ones at each run.
-fn cases(usual: u32) -> Config {
+pub(crate) fn cases(usual: u32) -> Config {
     let asked = std::env::var_os("PROPTEST_CASES").is_some();
     let config = Config {
         failure_persistence: None,

@@ -111,6 +111,9 @@ impl Machine {
             log_prompts: LogPrompts::Full,
             log_days: 0,
             disabled: false,
+            state_dir: None,
+            strictness: bookend::config::Strictness::Normal,
+            current_agent: None,
         };
         let now = DateTime::parse_from_rfc3339("2026-11-30T06:13:37Z")
             .unwrap()

@@ -200,3 +200,18 @@ fn the_help_names_every_method() {
         }
     }
 }
+
+/// clap would make a `help` of its own, which is no method and takes no `--params`.
+#[test]
+fn there_is_no_subcommand_but_start() {
+    let lab = Lab::new();
+    let help = call(&lab, &["--help"], None);
+    let after = help.stdout.split("Commands:").nth(1).unwrap();
+    let commands: Vec<&str> = after
+        .lines()
+        .skip(1)
+        .take_while(|l| l.starts_with("  "))
+        .filter_map(|l| l.split_whitespace().next())
+        .collect();
+    assert_eq!(commands, ["start"], "{}", help.stdout);
+}

@@ -74,8 +74,19 @@ fn the_only_live_session_of_the_project_is_meant_and_of_two_none() {
     // A caller in another project writes to none of them.
     let elsewhere = lab.path("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
-    let mut command = lab.command(env!("CARGO_BIN_EXE_bookend"));
-    command.arg("repl").current_dir(&elsewhere);
+    // `find` runs it: of the process that ran the hooks it is none.
+    let mut command = lab.command("find");
+    command
+        .args([
+            ".",
+            "-maxdepth",
+            "0",
+            "-exec",
+            env!("CARGO_BIN_EXE_bookend"),
+            "repl",
+            ";",
+        ])
+        .current_dir(&elsewhere);
     let mut repl = Repl::from(command);
     let error = repl.error("completeTurn", json!({}));
     assert_eq!(

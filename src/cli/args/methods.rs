@@ -20,9 +20,21 @@ of stdin ends it, exit 0.
 `deprecated` stands on every result of a workflow.* method and is no error.")]
 pub(in crate::cli) struct Repl {}
 
+/// `mcp`.
+#[derive(Debug, Args)]
+#[command(long_about = "\
+A server of the Model Context Protocol over stdin and stdout: the log's methods as tools (sessionlog_open, \
+sessionlog_begin_turn, …) and the skills as resources. `bookend install` registers it with the hosts as a part of the \
+plugin; any other MCP client is told to run `bookend mcp`. The end of stdin ends it, exit 0.
+
+Without a sessionId a call is about the session that this process opened, else the one of the host that runs it, else \
+the only live one of this project.")]
+pub(in crate::cli) struct Mcp {}
+
 /// `call`.
 #[derive(Debug, Args)]
 #[command(
+    disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
     override_usage = "bookend call <METHOD> [--params FILE]\n       \
         bookend call start --agent A --title T [--workspace DIR] [--model M]",

@@ -87,6 +87,9 @@ impl Stage {
             log_prompts: LogPrompts::Full,
             log_days: 0,
             disabled: false,
+            state_dir: None,
+            strictness: crate::config::Strictness::Normal,
+            current_agent: None,
         }
     }
 

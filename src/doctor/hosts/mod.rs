@@ -19,7 +19,9 @@ use super::finding::Finding;
 use super::fix::Fix;
 use crate::config::Config;
 use crate::host::Host;
-use crate::install::{self, FoundHost, Goal, HOSTS, Hindrance, InstallError, Means, Place, Program, Survey};
+use crate::install::{
+    self, FoundHost, Goal, HOSTS, Hindrance, InstallError, Means, Place, Program, Registration, Survey,
+};
 use crate::log::data_dir::DataDir;
 use crate::probe::record::Record;
 use fired::Fired;
@@ -40,6 +42,9 @@ pub struct HostReport {
     pub config: Option<PathBuf>,
     /// How the hooks are registered; none: they are not.
     pub means: Option<Means>,
+    /// Whether the log's tools come with them. They are a part of the plugin; hooks in settings come without: where
+    /// Claude Code keeps a user's servers it writes all the time, and nobody can change that file safely beside it.
+    pub tools: bool,
     /// When `bookend install` last registered them.
     pub installed_at: Option<DateTime<Utc>>,
     /// Whether it trusts the hooks; none: it asks for no trust, or cannot be asked.
@@ -172,6 +177,7 @@ fn one(
         program: found.program.clone(),
         config: Some(found.config.clone()),
         means: None,
+        tools: false,
         installed_at: install::receipt(place, host).map(|receipt| receipt.at),
         trusted: None,
         events: events(host, &fired.events),
@@ -187,6 +193,8 @@ fn one(
         Ok(mut survey) => {
             trust(asked.trust, &mut survey, &mut report);
             report.means = survey.registrations.first().map(|r| r.means);
+            let has_tools = |r: &Registration| r.means == Means::Plugin && r.enabled && r.is_own;
+            report.tools = survey.registrations.iter().any(has_tools);
             findings.extend(findings::find(&survey, &report, fired, fix(place, &survey)));
         }
         Err(error) => findings.push(findings::unreadable(host, &error.to_string())),

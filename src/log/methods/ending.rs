@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Service;
-use super::check::Checked;
 use super::error::Error;
 use super::place::{self, Named};
 use crate::clock;
+use crate::fields::Checked;
 use crate::log::record::Body;
 use crate::log::view::{SessionView, TurnView};
 use crate::redact::Redacted;

@@ -5,14 +5,13 @@ use std::io;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use super::forms;
 use crate::clock;
+use crate::fields::Wrong;
 use crate::log::id::{self, RequestId, SessionId};
 use crate::log::ledger::NoLedger;
 use crate::log::off;
 use crate::redact::Redacted;
-
-/// Longest value that is shown again, in characters.
-const MAX_SHOWN: usize = 120;
 
 /// Why a method failed. Nothing was written then.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,11 +107,7 @@ impl Error {
     /// A parameter that is not what it has to be.
     #[must_use]
     pub fn parameter(parameter: &str, value: Option<&Value>, constraint: impl Into<String>) -> Self {
-        Self::InvalidParameter {
-            parameter: parameter.to_owned(),
-            value: value.map(shown),
-            constraint: constraint.into(),
-        }
+        Wrong::new(parameter, value, constraint).into()
     }
 
     /// What the file system refused.
@@ -298,6 +293,34 @@ impl Error {
     }
 }
 
+impl From<Wrong> for Error {
+    fn from(wrong: Wrong) -> Self {
+        let given = || {
+            let text = wrong.value.as_deref().and_then(Value::as_str);
+            Redacted::new(text.unwrap_or_default())
+        };
+        match wrong.form.map(|form| form.name) {
+            Some(name) if name == forms::SESSION.name => Self::InvalidSessionId {
+                given: given(),
+                agent: None,
+            },
+            Some(name) if name == forms::REQUEST.name => Self::InvalidRequestId { given: given() },
+            _ => Self::InvalidParameter {
+                parameter: wrong.parameter,
+                value: wrong.value.map(|value| *value),
+                constraint: wrong.constraint,
+            },
+        }
+    }
+}
+
+/// What the table and the types disagree about.
+impl From<String> for Error {
+    fn from(what: String) -> Self {
+        Self::Internal { what }
+    }
+}
+
 impl From<NoLedger> for Error {
     fn from(e: NoLedger) -> Self {
         Self::Storage { what: e.to_string() }
@@ -317,13 +340,4 @@ fn is_the_servers(method: &str) -> bool {
     ]
     .iter()
     .any(|start| method.starts_with(start))
-}
-
-/// A value as it may be shown again: without secrets, and short.
-fn shown(value: &Value) -> Value {
-    match value {
-        Value::String(text) => json!(Redacted::truncated(text, MAX_SHOWN)),
-        Value::Array(_) | Value::Object(_) => json!(Redacted::truncated(&value.to_string(), MAX_SHOWN)),
-        plain => plain.clone(),
-    }
 }

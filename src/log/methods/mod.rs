@@ -11,11 +11,10 @@
 //! of it. Nothing is dropped in silence: what a method does not know is refused by name. What was written by a hook
 //! or a model before is never replaced by less.
 
-mod check;
 mod ending;
 pub mod envelope;
 pub mod error;
-pub mod field;
+mod forms;
 mod merge;
 mod params;
 mod place;
@@ -38,8 +37,8 @@ use super::record::{Body, By};
 use super::view::SessionView;
 use crate::clock;
 use crate::config::{Config, LogPrompts};
+use crate::fields::check;
 use crate::redact::Redacted;
-use check::check;
 use envelope::Request;
 use error::Error;
 

@@ -1,11 +1,12 @@
 //! The parameters that methods share, and the shapes of what is in their lists.
 
-use super::field::{Field, Type};
+use super::forms;
+use crate::fields::{Field, Type};
 
 pub(super) const SESSION: &[Field] = &[
     Field::optional(
         "sessionId",
-        Type::SessionId,
+        Type::Form(&forms::SESSION),
         "which session [default: the one that the caller is in]",
     ),
     AGENT,
@@ -13,7 +14,7 @@ pub(super) const SESSION: &[Field] = &[
 pub(super) const TURN: &[Field] = &[
     Field::optional(
         "turnRequestId",
-        Type::RequestId,
+        Type::Form(&forms::REQUEST),
         "which turn [default: the open one]",
     )
     .or(&["requestId"]),
@@ -21,7 +22,7 @@ pub(super) const TURN: &[Field] = &[
 ];
 pub(super) const AGENT: Field = Field::optional(
     "agent",
-    Type::Agent,
+    Type::Form(&forms::AGENT),
     "the agent, the part of the session id before the first -",
 )
 .or(&["sourceType"]);
@@ -57,29 +58,28 @@ pub(super) const DIALOG_ITEM: &[Field] = &[
     ),
     Field::optional("timestamp", Type::Time, "when [default: now]"),
 ];
-pub(super) const ACTION: &[Field] = &[
-    Field::required(
-        "order",
-        Type::Integer(0, i32::MAX as u64),
-        "its place among the turn's actions",
-    ),
-    Field::required(
-        "description",
-        Type::Text,
-        "what was done; for a web_reference with its URL",
-    ),
-    Field::required(
-        "type",
-        Type::Line,
-        "edit, create, delete, design_decision, commit, pr_comment, issue_comment, web_reference, dependency_add, or a word of your own",
-    ),
-    Field::required(
-        "status",
-        Type::OneOf(&["completed", "in_progress", "failed", "interrupted"]),
-        "where it stands",
-    ),
-    Field::optional("filePath", Type::Line, "the file, if there is one"),
-];
+const ORDER: Field = Field::required(
+    "order",
+    Type::Integer(0, i32::MAX as u64),
+    "its place among the turn's actions",
+);
+const DESCRIPTION: Field = Field::required(
+    "description",
+    Type::Text,
+    "what was done; for a web_reference with its URL",
+);
+const KIND: Field = Field::required(
+    "type",
+    Type::Line,
+    "edit, create, delete, design_decision, commit, pr_comment, issue_comment, web_reference, dependency_add, or a word of your own",
+);
+const STATUS: Field = Field::required(
+    "status",
+    Type::OneOf(&["completed", "in_progress", "failed", "interrupted"]),
+    "where it stands",
+);
+const FILE: Field = Field::optional("filePath", Type::Line, "the file, if there is one");
+pub(super) const ACTION: &[Field] = &[ORDER, DESCRIPTION, KIND, STATUS, FILE];
 const SESSION_STATUS: Type = Type::OneOf(&["in_progress", "completed", "failed"]);
 pub(super) const FILTERS: &[Field] = &[
     Field::optional("limit", Type::Integer(1, 1000), "how many [default: 10]"),
@@ -103,9 +103,28 @@ pub(super) const FILTERS: &[Field] = &[
     ),
     AGENT,
 ];
-const SUBMITTED_TURN: &[Field] = &[
-    Field::required("requestId", Type::RequestId, "its id"),
-    Field::optional("timestamp", Type::Time, "when it began [default: now]"),
+/// As `get` answers it: what hooks know besides is theirs.
+pub(super) const SUBMITTED_ACTION: &[Field] = &[
+    ORDER,
+    DESCRIPTION,
+    KIND,
+    STATUS,
+    FILE,
+    Field::answered("at"),
+    Field::answered("target"),
+    Field::answered("tool"),
+    Field::answered("call"),
+    Field::answered("agent"),
+    Field::answered("error"),
+    Field::answered("exit"),
+];
+const FAILURE: &[Field] = &[
+    Field::optional("code", Type::Line, "its kind, in a word"),
+    Field::optional("message", Type::Text, "what went wrong"),
+];
+pub(super) const SUBMITTED_TURN: &[Field] = &[
+    Field::required("requestId", Type::Form(&forms::REQUEST), "its id"),
+    Field::optional("timestamp", Type::Time, "when it began [default: now]").or(&["startedAt"]),
     QUERY_TITLE,
     Field::optional("queryText", Type::Text, "the prompt"),
     RESPONSE,
@@ -114,7 +133,7 @@ const SUBMITTED_TURN: &[Field] = &[
     TOKENS,
     TAGS,
     CONTEXT,
-    Field::optional("actions", Type::List(ACTION, 0), "what was done"),
+    Field::optional("actions", Type::List(SUBMITTED_ACTION, 0), "what was done"),
     Field::optional(
         "processingDialog",
         Type::List(DIALOG_ITEM, 0),
@@ -123,13 +142,23 @@ const SUBMITTED_TURN: &[Field] = &[
     .or(&["dialog"]),
     Field::optional("errorMessage", Type::Text, "what went wrong, of a failed one").or(&["failureNote"]),
     CODE,
-    SUBAGENT,
+    Field::optional(
+        "failure",
+        Type::Object(FAILURE),
+        "both in one, as get answers them",
+    ),
+    Field::optional("presumed", Type::Flag, "its end was only inferred"),
+    SUBAGENT.or(&["agent"]),
+    Field::answered("aliases"),
+    Field::answered("origin"),
+    Field::answered("completedAt"),
+    Field::answered("late"),
 ];
 pub(super) const SUBMITTED: &[Field] = &[
-    Field::required("sessionId", Type::SessionId, "its id"),
+    Field::required("sessionId", Type::Form(&forms::SESSION), "its id"),
     Field::required(
         "agent",
-        Type::Agent,
+        Type::Form(&forms::AGENT),
         "the agent, the part of the id before the first -",
     )
     .or(&["sourceType"]),
@@ -144,4 +173,11 @@ pub(super) const SUBMITTED: &[Field] = &[
         Type::Integer(0, 1 << 53),
         "not kept: the log says it",
     ),
+    Field::answered("filesModifiedCount"),
+    Field::answered("host"),
+    Field::answered("hostSession"),
+    Field::answered("projectRoot"),
+    Field::answered("notes"),
+    Field::answered("problems"),
+    Field::answered("todos"),
 ];

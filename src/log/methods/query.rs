@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Service;
-use super::check::Checked;
 use super::error::Error;
 use super::session::own;
 use crate::clock;
+use crate::fields::Checked;
 use crate::log::id::SessionId;
 use crate::log::index::{self, Depth, Page, Summary, Words};
 use crate::redact::Redacted;

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::check::{Checked, check};
 use super::error::Error;
-use super::field::{Field, Type};
+use super::forms;
 use super::place::{self, Named};
 use super::{Service, WAIT};
 use crate::clock;
+use crate::fields::{Checked, Field, Type, check};
 use crate::log::data_dir::DataDir;
 use crate::log::id::SessionId;
 use crate::log::ledger::Ledger;
@@ -47,7 +47,7 @@ impl Service<'_> {
     /// As for `openSession`.
     pub fn start(&mut self, params: &Value) -> Result<Value, Error> {
         const FIELDS: &[Field] = &[
-            Field::required("agent", Type::Agent, ""),
+            Field::required("agent", Type::Form(&forms::AGENT), ""),
             Field::required("title", Type::Line, ""),
             Field::optional("model", Type::Line, ""),
         ];

@@ -1,23 +1,26 @@
 //! `SubmitAsync`: a whole session merged in. What is absent or empty erases nothing, list items are taken once,
-//! a turn that has its end stays as it is.
+//! a turn that has its end stays as it is. It takes what `GetAsync` answers: what only the log can say is not kept, and
+//! named in the answer.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::check::Checked;
 use super::error::Error;
+use super::params::{SUBMITTED, SUBMITTED_ACTION, SUBMITTED_TURN};
 use super::turn::{Begin, done, said};
 use super::{Service, WAIT, append, ending, merge, place, session};
 use crate::clock;
 use crate::config::LogPrompts;
+use crate::fields::Checked;
+use crate::fields::{Field, Type};
 use crate::log::id::SessionId;
 use crate::log::ledger::Ledger;
 use crate::log::record::{Action, Body, By, DialogItem, Update};
 use crate::log::view::SessionView;
 use crate::redact::Redacted;
 
-/// What the log says itself, and takes from nobody.
+/// What the log says itself, and takes from nobody, though it has to be what it says.
 const NOT_KEPT: [&str; 3] = ["started", "lastUpdated", "turnCount"];
 
 #[derive(Debug, Deserialize)]
@@ -55,6 +58,19 @@ struct Rest {
     error_message: Redacted,
     #[serde(default)]
     error_code: Option<Redacted>,
+    #[serde(default)]
+    failure: SubmittedFailure,
+    #[serde(default)]
+    presumed: bool,
+}
+
+/// Why a turn failed, as it is answered.
+#[derive(Debug, Default, Deserialize)]
+struct SubmittedFailure {
+    #[serde(default)]
+    code: Option<Redacted>,
+    #[serde(default)]
+    message: Redacted,
 }
 
 /// What became of the turns.
@@ -102,14 +118,43 @@ pub(super) fn submit(service: &mut Service<'_>, params: &Checked) -> Result<Valu
         merged.put(session::closing(&merged.view));
     }
     append(&mut ledger, id.clone(), view, merged.bodies)?;
-    let not_kept: Vec<&str> = NOT_KEPT
-        .into_iter()
-        .filter(|name| params.has_in("sessionLog", name))
-        .collect();
+    let not_kept = params.get("sessionLog").map(not_kept).unwrap_or_default();
     Ok(json!({
         "sessionId": id, "created": created, "turnsAdded": count.added, "turnsUpdated": count.updated,
         "turnsUnchanged": count.unchanged, "notKept": not_kept,
     }))
+}
+
+/// What was given and is not kept, by its name and, in a turn, its place.
+fn not_kept(given: &Value) -> Vec<String> {
+    let dropped = |fields: &[Field], value: &Value, before: &str| -> Vec<String> {
+        let is_dropped =
+            |f: &&Field| matches!(f.kind, Type::NotKept) || (before.is_empty() && NOT_KEPT.contains(&f.name));
+        let names = fields.iter().filter(is_dropped).map(|f| f.name);
+        let given = names.filter(|name| value.get(name).is_some());
+        given.map(|name| format!("{before}{name}")).collect()
+    };
+    let mut names = dropped(SUBMITTED, given, "");
+    let list = |value: &Value, name: &str| {
+        value
+            .get(name)
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default()
+    };
+    for turn in list(given, "turns") {
+        names.extend(dropped(SUBMITTED_TURN, &turn, "turns[]."));
+        for action in list(&turn, "actions") {
+            names.extend(dropped(SUBMITTED_ACTION, &action, "turns[].actions[]."));
+        }
+    }
+    let mut once = Vec::new();
+    names.retain(|name| {
+        let is_new = !once.contains(name);
+        once.extend(is_new.then(|| name.clone()));
+        is_new
+    });
+    names
 }
 
 /// The session as it will be, and the records that make it so.
@@ -167,8 +212,15 @@ impl Merged {
                 response: None,
             }),
             Some("failed") => {
-                let code = rest.error_code.unwrap_or_else(|| Redacted::new(ending::NO_CODE));
-                bodies.push(ending::failure(turn, &code, &rest.error_message));
+                let code = rest.error_code.or(rest.failure.code);
+                let code = code.unwrap_or_else(|| Redacted::new(ending::NO_CODE));
+                let message = [rest.error_message, rest.failure.message];
+                let message = message.into_iter().find(|m| !m.is_empty()).unwrap_or_default();
+                match (rest.presumed, turn.presumed) {
+                    (true, true) => {}
+                    (true, false) => bodies.push(Body::TurnPresumed { turn: own, code }),
+                    (false, _) => bodies.push(ending::failure(turn, &code, &message)),
+                }
             }
             _ => {}
         }

@@ -1,14 +1,15 @@
 //! All methods: name, parameters, handler. There is no other list of them.
 
 use super::Service;
-use super::check::Checked;
 use super::error::Error;
-use super::field::{Field, Type, schema};
+use super::forms;
 use super::params::{
     ACTION, AGENT, CODE, CONTEXT, DIALOG_ITEM, ERROR, FILTERS, INTERPRETATION, MODEL, QUERY_TITLE, RESPONSE,
     SESSION, SUBAGENT, SUBMITTED, TAGS, TITLE, TOKENS, TURN,
 };
 use super::{ending, query, session, submit, turn};
+use crate::fields::Checked;
+use crate::fields::{Field, Type, schema};
 use serde_json::Value;
 
 /// A method.
@@ -51,10 +52,11 @@ pub const METHODS: &[Method] = &[
         about: "Begin a session",
         place: Place::Log,
         params: &[
-            Field::required("agent", Type::Agent, "the agent in PascalCase").or(&["sourceType"]),
+            Field::required("agent", Type::Form(&forms::AGENT), "the agent in PascalCase")
+                .or(&["sourceType"]),
             Field::required(
                 "sessionId",
-                Type::SessionId,
+                Type::Form(&forms::SESSION),
                 "<Agent>-<yyyyMMddTHHmmssZ>-<suffix>",
             ),
             TITLE,
@@ -69,7 +71,7 @@ pub const METHODS: &[Method] = &[
         params: &[
             Field::required(
                 "requestId",
-                Type::RequestId,
+                Type::Form(&forms::REQUEST),
                 "req-<yyyyMMddTHHmmssZ>-<slug or ordinal>",
             )
             .or(&["turnRequestId"]),
@@ -168,7 +170,10 @@ pub const METHODS: &[Method] = &[
         name: "client.SessionLog.GetAsync",
         about: "One session with all its turns",
         place: Place::Log,
-        params: &[Field::required("sessionId", Type::SessionId, "which"), AGENT],
+        params: &[
+            Field::required("sessionId", Type::Form(&forms::SESSION), "which"),
+            AGENT,
+        ],
         handle: query::get,
     },
 ];

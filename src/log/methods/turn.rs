@@ -4,13 +4,13 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::check::Checked;
 use super::error::Error;
 use super::place::{self, Named};
 use super::{Service, merge};
 use crate::clock;
 use crate::config::LogPrompts;
 use crate::event::Origin;
+use crate::fields::Checked;
 use crate::log::id::RequestId;
 use crate::log::record::{Action, Body, DialogItem, Update};
 use crate::log::view::SessionView;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bookend::probe::{Kind, Outcome};
+use bookend::skills::SKILLS;
 use serde_json::{Value, json};
 
 use super::super::lab::{Lab, list, told};
@@ -94,7 +95,7 @@ fn the_next_session_restores_the_todos_of_a_killed_one_under_its_own_numbers() {
 }
 
 #[test]
-fn the_skill_is_offered_to_the_model() {
+fn the_skills_are_offered_to_the_model() {
     let Some(lab) = lab() else { return };
     let outcome = lab
         .session()
@@ -102,8 +103,14 @@ fn the_skill_is_offered_to_the_model() {
         .script("text:all_done")
         .run()
         .unwrap();
-    let mut main = outcome.requests.iter().filter(|r| r.kind == Kind::Main);
-    let offered =
-        main.any(|r| r.contains("bookend:task-state") && r.contains("How work resumes after a crash"));
-    assert!(offered, "{}", told(&outcome));
+    for skill in SKILLS {
+        let name = format!("bookend:{}", skill.name);
+        let begin: String = skill.description().chars().take(40).collect();
+        let mut main = outcome.requests.iter().filter(|r| r.kind == Kind::Main);
+        assert!(
+            main.any(|r| r.contains(&name) && r.contains(&begin)),
+            "{name}: {}",
+            told(&outcome)
+        );
+    }
 }

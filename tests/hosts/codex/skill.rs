@@ -1,12 +1,13 @@
-//! The plugin's skill, as Codex offers it to the model.
+//! The plugin's skills, as Codex offers them to the model.
 
 use bookend::probe::Kind;
+use bookend::skills::SKILLS;
 
 use super::super::lab::told;
 use super::{PROMPT, lab};
 
 #[test]
-fn the_skill_is_offered_to_the_model() {
+fn the_skills_are_offered_to_the_model() {
     let Some(lab) = lab() else { return };
     let outcome = lab
         .session()
@@ -14,7 +15,14 @@ fn the_skill_is_offered_to_the_model() {
         .script("text:all_done")
         .run()
         .unwrap();
-    let mut main = outcome.requests.iter().filter(|r| r.kind == Kind::Main);
-    let offered = main.any(|r| r.contains("task-state") && r.contains("How work resumes after a crash"));
-    assert!(offered, "{}", told(&outcome));
+    for skill in SKILLS {
+        let begin: String = skill.description().chars().take(40).collect();
+        let mut main = outcome.requests.iter().filter(|r| r.kind == Kind::Main);
+        assert!(
+            main.any(|r| r.contains(skill.name) && r.contains(&begin)),
+            "{}: {}",
+            skill.name,
+            told(&outcome)
+        );
+    }
 }

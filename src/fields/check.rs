@@ -5,31 +5,73 @@ use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::error::Error;
-use super::field::{Field, MAX_ITEMS, MAX_LINE, MAX_TEXT, Type};
-use crate::log::id::{RequestId, SessionId};
+use super::{Field, Form, MAX_ITEMS, MAX_LINE, MAX_TEXT, Type};
 use crate::redact::Redacted;
+
+/// Longest value that is shown again, in characters.
+const MAX_SHOWN: usize = 120;
+
+/// A parameter that is not what it has to be.
+#[derive(Debug, Clone)]
+pub struct Wrong {
+    /// Which, with its place: `actions[1].order`.
+    pub parameter: String,
+    /// What was given, as it may be shown again; none when it is missing.
+    pub value: Option<Box<Value>>,
+    /// What it has to be.
+    pub constraint: String,
+    /// The form that it does not have, if that is what is wrong with it.
+    pub form: Option<&'static Form>,
+}
+
+impl Wrong {
+    /// What was given, or its absence.
+    #[must_use]
+    pub fn new(parameter: &str, value: Option<&Value>, constraint: impl Into<String>) -> Self {
+        Self {
+            parameter: parameter.to_owned(),
+            value: value.map(|value| Box::new(shown(value))),
+            constraint: constraint.into(),
+            form: None,
+        }
+    }
+}
+
+/// A value as it may be shown again: without secrets, and short.
+fn shown(value: &Value) -> Value {
+    match value {
+        Value::String(text) => json!(Redacted::truncated(text, MAX_SHOWN)),
+        Value::Array(_) | Value::Object(_) => json!(Redacted::truncated(&value.to_string(), MAX_SHOWN)),
+        plain => plain.clone(),
+    }
+}
 
 /// Parameters that were checked. Only [`check`] makes them, so that their text may be read as [`Redacted`].
 #[derive(Debug, Clone, Default)]
-pub(super) struct Checked(Map<String, Value>);
+pub struct Checked(Map<String, Value>);
 
 impl Checked {
     /// They as a type of ours.
     ///
     /// # Errors
-    /// When the table of parameters and the type differ: a fault of ours.
-    pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        serde_json::from_value(Value::Object(self.0.clone())).map_err(|e| Error::Internal {
-            what: format!("the parameters do not fit their type: {e}"),
-        })
+    /// When the table of parameters and the type differ: a fault of ours, in words.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, String> {
+        serde_json::from_value(Value::Object(self.0.clone()))
+            .map_err(|e| format!("the parameters do not fit their type: {e}"))
     }
 
     /// Whether a member of a parameter was given.
-    pub(super) fn has_in(&self, parameter: &str, name: &str) -> bool {
+    #[must_use]
+    pub fn has_in(&self, parameter: &str, name: &str) -> bool {
         self.0
             .get(parameter)
             .is_some_and(|value| value.get(name).is_some())
+    }
+
+    /// A parameter.
+    #[must_use]
+    pub fn get(&self, parameter: &str) -> Option<&Value> {
+        self.0.get(parameter)
     }
 }
 
@@ -37,16 +79,16 @@ impl Checked {
 ///
 /// # Errors
 /// The first that is not what it has to be.
-pub(super) fn check<'f>(params: &Value, fields: impl Iterator<Item = &'f Field>) -> Result<Checked, Error> {
+pub fn check<'f>(params: &Value, fields: impl Iterator<Item = &'f Field>) -> Result<Checked, Wrong> {
     let fields: Vec<&Field> = fields.collect();
     match params {
         Value::Null => object(&Map::new(), &fields, "").map(Checked),
         Value::Object(given) => object(given, &fields, "").map(Checked),
-        other => Err(Error::parameter("params", Some(other), "an object")),
+        other => Err(Wrong::new("params", Some(other), "an object")),
     }
 }
 
-fn object(given: &Map<String, Value>, fields: &[&Field], place: &str) -> Result<Map<String, Value>, Error> {
+fn object(given: &Map<String, Value>, fields: &[&Field], place: &str) -> Result<Map<String, Value>, Wrong> {
     let mut checked = Map::new();
     for (name, value) in given {
         let at = join(place, &Redacted::truncated(name, 60));
@@ -56,7 +98,7 @@ fn object(given: &Map<String, Value>, fields: &[&Field], place: &str) -> Result<
                 [] => "the method has no parameters".to_owned(),
                 known => format!("the parameters are {}", known.join(", ")),
             };
-            return Err(Error::parameter(
+            return Err(Wrong::new(
                 &at,
                 Some(value),
                 format!("it is not known; {constraint}"),
@@ -72,7 +114,7 @@ fn object(given: &Map<String, Value>, fields: &[&Field], place: &str) -> Result<
         let known = checked.insert(field.name.to_owned(), value);
         if known.is_some() && known.as_ref() != checked.get(field.name) {
             let names = [&[field.name], field.synonyms].concat().join(" and ");
-            return Err(Error::parameter(
+            return Err(Wrong::new(
                 &at,
                 given.get(name),
                 format!("{names} are one parameter: give it once"),
@@ -81,7 +123,7 @@ fn object(given: &Map<String, Value>, fields: &[&Field], place: &str) -> Result<
     }
     for field in fields.iter().filter(|f| f.required) {
         if !checked.contains_key(field.name) {
-            return Err(Error::parameter(
+            return Err(Wrong::new(
                 &join(place, field.name),
                 None,
                 field.kind.constraint(),
@@ -99,8 +141,8 @@ fn join(place: &str, name: &str) -> String {
     }
 }
 
-fn one(value: &Value, kind: &Type, at: &str) -> Result<Value, Error> {
-    let refused = || Error::parameter(at, Some(value), kind.constraint());
+fn one(value: &Value, kind: &Type, at: &str) -> Result<Value, Wrong> {
+    let refused = || Wrong::new(at, Some(value), kind.constraint());
     let text = || value.as_str().ok_or_else(refused);
     match kind {
         Type::Line => kept(text()?, MAX_LINE)
@@ -120,35 +162,41 @@ fn one(value: &Value, kind: &Type, at: &str) -> Result<Value, Error> {
             Some(word) => Ok(json!(word)),
             None => Err(refused()),
         },
-        Type::Agent => match text()? {
-            name if is_agent(name) => Ok(json!(name)),
+        // Only that it was given.
+        Type::NotKept => Ok(json!(true)),
+        Type::Count(least, most) => {
+            let written = || value.as_str().and_then(|t| t.trim().parse().ok());
+            match value.as_u64().or_else(written) {
+                Some(n) if (*least..=*most).contains(&n) => Ok(json!(n)),
+                _ => Err(refused()),
+            }
+        }
+        Type::Flag => value.as_bool().map(|flag| json!(flag)).ok_or_else(refused),
+        Type::Form(form) => match text()? {
+            text if (form.fits)(text) => Ok(json!(text)),
+            _ => Err(Wrong {
+                form: Some(form),
+                ..refused()
+            }),
+        },
+        Type::Label(form) => match value.as_str() {
+            Some(text) if (form.fits)(text) => Ok(json!(text)),
+            None if value.is_u64() => Ok(value.clone()),
             _ => Err(refused()),
         },
-        Type::SessionId => match SessionId::try_from(text()?.to_owned()) {
-            Ok(id) => Ok(json!(id)),
-            Err(bad) => Err(Error::InvalidSessionId {
-                given: Redacted::truncated(&bad.given, MAX_GIVEN),
-                agent: None,
-            }),
-        },
-        Type::RequestId => match RequestId::try_from(text()?.to_owned()) {
-            Ok(id) => Ok(json!(id)),
-            Err(bad) => Err(Error::InvalidRequestId {
-                given: Redacted::truncated(&bad.given, MAX_GIVEN),
-            }),
-        },
-        Type::Lines => list(value, 0, refused)?
-            .iter()
-            .enumerate()
-            .map(|(i, item)| one(item, &Type::Line, &format!("{at}[{i}]")))
-            .collect(),
+        Type::Labels(form) => several(value, &Type::Label(form), at, refused),
+        Type::Texts => several(value, &Type::Text, at, refused),
+        Type::Lines => {
+            list(value, 0, refused)?;
+            several(value, &Type::Line, at, refused)
+        }
         Type::List(fields, least) => {
             let fields: Vec<&Field> = fields.iter().collect();
             let item = |(i, item): (usize, &Value)| {
                 let at = format!("{at}[{i}]");
                 let given = item
                     .as_object()
-                    .ok_or_else(|| Error::parameter(&at, Some(item), "an object"))?;
+                    .ok_or_else(|| Wrong::new(&at, Some(item), "an object"))?;
                 object(given, &fields, &at).map(Value::Object)
             };
             list(value, *least, refused)?
@@ -164,10 +212,18 @@ fn one(value: &Value, kind: &Type, at: &str) -> Result<Value, Error> {
     }
 }
 
-/// Most of a wrong id that is shown again.
-const MAX_GIVEN: usize = 120;
+/// A list of such values; one alone is a list of one.
+fn several(value: &Value, kind: &Type, at: &str, refused: impl Fn() -> Wrong) -> Result<Value, Wrong> {
+    if !value.is_array() {
+        return Ok(json!([one(value, kind, at)?]));
+    }
+    let items = list(value, 0, refused)?.iter().enumerate();
+    items
+        .map(|(i, item)| one(item, kind, &format!("{at}[{i}]")))
+        .collect()
+}
 
-fn list(value: &Value, least: usize, refused: impl Fn() -> Error) -> Result<&Vec<Value>, Error> {
+fn list(value: &Value, least: usize, refused: impl Fn() -> Wrong) -> Result<&Vec<Value>, Wrong> {
     let items = value.as_array().ok_or_else(&refused)?;
     if (least..=MAX_ITEMS).contains(&items.len()) {
         Ok(items)
@@ -182,16 +238,16 @@ fn kept(text: &str, max: usize) -> Option<Redacted> {
     (fits && !text.contains('\0')).then(|| Redacted::new(text))
 }
 
-fn is_agent(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_uppercase())
-        && name.len() <= 60
-        && name.chars().all(|c| c.is_ascii_alphanumeric())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const NAME: Form = Form {
+        name: "name",
+        constraint: "a name in PascalCase",
+        pattern: "^[A-Z][A-Za-z0-9]*$",
+        fits: |text| text.starts_with(|c: char| c.is_ascii_uppercase()) && !text.contains('-'),
+    };
     const INNER: &[Field] = &[
         Field::required("order", Type::Integer(0, 9), ""),
         Field::optional("at", Type::Time, ""),
@@ -199,11 +255,16 @@ mod tests {
     const FIELDS: &[Field] = &[
         Field::required("title", Type::Line, ""),
         Field::optional("text", Type::Text, ""),
-        Field::optional("agent", Type::Agent, "").or(&["sourceType"]),
+        Field::optional("agent", Type::Form(&NAME), "").or(&["sourceType"]),
         Field::optional("role", Type::OneOf(&["model", "user"]), ""),
         Field::optional("tags", Type::Lines, ""),
         Field::optional("actions", Type::List(INNER, 1), ""),
         Field::optional("sessionLog", Type::Object(INNER), ""),
+        Field::optional("count", Type::Count(1, 9), ""),
+        Field::optional("flag", Type::Flag, ""),
+        Field::optional("label", Type::Label(&NAME), ""),
+        Field::optional("labels", Type::Labels(&NAME), ""),
+        Field::optional("texts", Type::Texts, ""),
     ];
 
     #[test]
@@ -259,15 +320,30 @@ mod tests {
                 json!({"title": "t", "sessionLog": {"order": "1"}}),
                 "sessionLog.order",
             ),
+            (json!({"title": "t", "count": "ten"}), "count"),
+            (json!({"title": "t", "count": "10"}), "count"),
+            (json!({"title": "t", "count": 1.5}), "count"),
+            (json!({"title": "t", "flag": "true"}), "flag"),
+            (json!({"title": "t", "label": "../x"}), "label"),
+            (json!({"title": "t", "label": -1}), "label"),
+            (json!({"title": "t", "labels": [1, "a"]}), "labels[1]"),
+            (json!({"title": "t", "labels": {}}), "labels"),
+            (json!({"title": "t", "texts": [1]}), "texts[0]"),
             (json!([]), "params"),
         ] {
             match check(&params, FIELDS.iter()) {
-                Err(Error::InvalidParameter { parameter: found, .. }) => {
-                    assert_eq!(found, parameter, "{params}")
-                }
-                other => panic!("{params}: {other:?}"),
+                Err(wrong) => assert_eq!(wrong.parameter, parameter, "{params}"),
+                Ok(checked) => panic!("{params}: {checked:?}"),
             }
         }
+    }
+
+    #[test]
+    fn numbers_may_be_text_and_one_may_be_a_list_of_one_where_the_table_says_so() {
+        let given = json!({"title": "t", "count": " 7", "label": "One", "labels": 2, "texts": "a"});
+        let checked = check(&given, FIELDS.iter()).unwrap().0;
+        let wanted = json!({"title": "t", "count": 7, "label": "One", "labels": [2], "texts": ["a"]});
+        assert_eq!(json!(checked), wanted);
     }
 
     #[test]

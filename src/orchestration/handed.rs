@@ -1,0 +1,103 @@
+//! What the session log knows of the subagents' reports (`log::handoffs`), and what of it belongs to a phase: a report
+//! is one of its agents', made since the phase was begun. The model need not type again what was handed over.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use super::session::{List, Phase, PhaseStatus, Session};
+use super::workspace::Workspace;
+use crate::delegation::name::bare;
+use crate::log::data_dir::DataDir;
+use crate::log::handoffs;
+use crate::log::view::HandoffView;
+
+/// Reads those of a session; none where there is no log.
+pub(super) fn read(data: Option<&DataDir>, at: &Workspace, session: &Session) -> Vec<HandoffView> {
+    let since = time(&session.created).unwrap_or(DateTime::UNIX_EPOCH);
+    data.map_or_else(Vec::new, |data| {
+        handoffs::of(data, &session.session_id, at.root.path(), since)
+    })
+}
+
+/// What a phase was handed.
+fn of_phase<'h>(phase: &Phase, all: &'h [HandoffView]) -> Vec<&'h HandoffView> {
+    let Some(since) = phase.started.as_deref().and_then(time) else {
+        return Vec::new();
+    };
+    let agents: Vec<String> = phase.agents.iter().filter_map(Value::as_str).map(bare).collect();
+    let is_of = |view: &&HandoffView| {
+        let agent = view.handoff.agent.kind.as_deref().map(bare);
+        view.at >= since && agent.is_some_and(|agent| agents.contains(&agent))
+    };
+    all.iter().filter(is_of).collect()
+}
+
+/// Adds to a phase what it was handed. Where the last report of an agent is not whole and that matters, somebody has
+/// to look at what it did; `looked`: somebody has.
+pub(super) fn take(phase: &mut Phase, all: &[HandoffView], looked: bool) {
+    let handed = of_phase(phase, all);
+    for view in &handed {
+        let report = &view.handoff.report;
+        let (context, to) = (&report.downstream_context, &mut phase.downstream_context);
+        for (list, more) in [
+            (&mut phase.files_created, &report.files_created),
+            (&mut phase.files_modified, &report.files_modified),
+            (&mut phase.files_deleted, &report.files_deleted),
+            (
+                &mut to.key_interfaces_introduced,
+                &context.key_interfaces_introduced,
+            ),
+            (&mut to.patterns_established, &context.patterns_established),
+            (&mut to.integration_points, &context.integration_points),
+            (&mut to.assumptions, &context.assumptions),
+            (&mut to.warnings, &context.warnings),
+        ] {
+            add(list, more.iter().map(|text| json!(text)));
+        }
+    }
+    if !looked && requires_a_look(&handed) {
+        phase.requires_reconciliation = Some(true);
+    }
+}
+
+/// Whether the last report of one of the agents is marked.
+fn requires_a_look(handed: &[&HandoffView]) -> bool {
+    handed.iter().enumerate().any(|(i, view)| {
+        let later = handed.get(i + 1..).unwrap_or_default();
+        let said_again = later
+            .iter()
+            .any(|l| l.handoff.agent.kind == view.handoff.agent.kind);
+        view.handoff.requires_reconciliation && !said_again
+    })
+}
+
+/// Whether a phase that is at work has to be looked at.
+pub(super) fn marks(phase: &Phase, all: &[HandoffView]) -> bool {
+    phase.standing() == Some(PhaseStatus::InProgress) && requires_a_look(&of_phase(phase, all))
+}
+
+fn add(list: &mut List, more: impl Iterator<Item = Value>) {
+    for one in more {
+        if !list.contains(&one) {
+            list.push(one);
+        }
+    }
+}
+
+/// As the tools answer them.
+pub(super) fn shown(all: &[HandoffView]) -> Value {
+    let one = |view: &HandoffView| {
+        let (handoff, report) = (&view.handoff, &view.handoff.report);
+        json!({
+            "at": view.at, "agent": handoff.agent.kind, "agent_id": handoff.agent.id,
+            "requires_reconciliation": handoff.requires_reconciliation, "missing_headings": report.missing,
+            "files_created": report.files_created, "files_modified": report.files_modified,
+            "files_deleted": report.files_deleted, "downstream_context": report.downstream_context,
+        })
+    };
+    all.iter().map(one).collect()
+}
+
+fn time(text: &str) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc3339(text).ok().map(|t| t.to_utc())
+}
