@@ -1,6 +1,7 @@
 //! `bookend mcp` from outside: JSON-RPC as any client sends it (`protocol`), what the tools do (`tools`), in which
-//! session and project (`place`), and a real client, the official Python SDK (`sdk`).
+//! session and project (`place`), what subagents handed over (`handoffs`), and a real client, the official Python SDK (`sdk`).
 
+mod handoffs;
 mod place;
 mod protocol;
 mod sdk;

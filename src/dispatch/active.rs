@@ -4,6 +4,7 @@
 
 use std::path::{Component, Path};
 
+use super::project_of;
 use crate::config::Config;
 use crate::event::{Event, Kind};
 use crate::files::Dir;
@@ -27,9 +28,13 @@ pub fn find(event: &Event, state: &State, config: &Config) -> Option<Active> {
         Kind::AgentStop { .. } => event.agent.is_some() || !state.agents.is_empty(),
         _ => false,
     };
-    let project = event.project.as_ref().or(state.project_root.as_ref())?;
+    if !asks {
+        return None;
+    }
+    // A host names the directory that it was started in, which may lie within the repository.
+    let project = project_of(event.project.as_ref().or(state.project_root.as_ref())?);
     let project = Path::new(project.as_str());
-    if !asks || !project.is_absolute() || project.parent().is_none() {
+    if !project.is_absolute() || project.parent().is_none() {
         return None;
     }
     let root = Dir::open(project).ok()?;

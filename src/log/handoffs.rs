@@ -25,13 +25,20 @@ pub fn of(data: &DataDir, orchestration: &str, project: &Path, since: DateTime<U
         index.sessions(&filters, MAX_LOGS, 0)
     });
     let Ok((page, _)) = asked else { return Vec::new() };
-    let ids = page
-        .sessions
-        .into_iter()
-        .filter_map(|s| SessionId::try_from(s.session_id).ok());
+    let here = page.sessions.into_iter().filter(|session| {
+        let place = session.project_root.as_deref().map(Path::new);
+        place.is_some_and(|place| is_in(place, project))
+    });
+    let ids = here.filter_map(|session| SessionId::try_from(session.session_id).ok());
     let views = ids.filter_map(|id| SessionView::read(data, &id).ok().flatten());
     let mut all: Vec<HandoffView> = views.flat_map(|view| view.handoffs).collect();
     all.retain(|h| h.at >= since && h.handoff.orchestration.as_deref() == Some(orchestration));
     all.sort_by_key(|h| h.at);
     all
+}
+
+/// Whether a directory belongs to that project, and not to a repository within it.
+fn is_in(place: &Path, project: &Path) -> bool {
+    let mut below = place.ancestors().take_while(|dir| *dir != project);
+    place.starts_with(project) && below.all(|dir| !dir.join(".git").exists())
 }

@@ -38,7 +38,9 @@ impl ToolSet for Orchestration<'_> {
         if let Some(dir) = (self.place)() {
             self.service.work_in(&dir);
         }
-        self.service.call(tool, params).map_err(|error| failure(&error))
+        self.service
+            .call(tool, params)
+            .map_err(|error| Failure::from(&error))
     }
 }
 
@@ -52,18 +54,20 @@ fn effect(tool: &orchestration::Tool) -> Effect {
 }
 
 /// The same error; what to do next stands under both names, that of this server and that of the reference.
-fn failure(error: &Error) -> Failure {
-    let mut details = error.details();
-    if !details.is_object() {
-        details = json!({});
-    }
-    if let Some(details) = details.as_object_mut() {
-        details.insert("hint".to_owned(), json!(error.hint()));
-        details.insert("recovery_hint".to_owned(), json!(error.hint()));
-    }
-    Failure {
-        code: error.code().to_owned(),
-        message: error.message(),
-        details,
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        let mut details = error.details();
+        if !details.is_object() {
+            details = json!({});
+        }
+        if let Some(details) = details.as_object_mut() {
+            details.insert("hint".to_owned(), json!(error.hint()));
+            details.insert("recovery_hint".to_owned(), json!(error.hint()));
+        }
+        Self {
+            code: error.code().to_owned(),
+            message: error.message(),
+            details,
+        }
     }
 }

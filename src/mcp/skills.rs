@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::toolset::{Effect, Failure, Tool, ToolSet};
 use crate::fields::{Field, Type, check, schema};
-use crate::orchestration::TEMPLATE;
+use crate::orchestration::{Error, TEMPLATE};
 use crate::redact::Redacted;
 use crate::skills::SKILLS;
 
@@ -32,7 +32,7 @@ impl ToolSet for Skills {
     }
 
     fn call(&mut self, _: &str, params: &Value) -> Result<Value, Failure> {
-        let given = check(params, FIELDS.iter()).map_err(|wrong| failure(&wrong.into()))?;
+        let given = check(params, FIELDS.iter()).map_err(|wrong| Failure::from(&Error::from(wrong)))?;
         let wanted: Vec<&str> = given
             .get("resources")
             .and_then(Value::as_array)
@@ -73,14 +73,6 @@ fn text(name: &str) -> Option<&'static str> {
         .map(|skill| skill.text)
 }
 
-fn failure(error: &crate::orchestration::Error) -> Failure {
-    Failure {
-        code: error.code().to_owned(),
-        message: error.message(),
-        details: error.details(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,11 +101,9 @@ mod tests {
             json!({"resources": [[]]}),
             json!({"x": 1, "resources": []}),
         ] {
-            assert_eq!(
-                Skills.call(NAME, &bad).unwrap_err().code,
-                "invalid_parameter",
-                "{bad}"
-            );
+            let refused = Skills.call(NAME, &bad).unwrap_err();
+            assert_eq!(refused.code, "invalid_parameter", "{bad}");
+            assert!(refused.details["hint"].is_string(), "{bad}");
         }
     }
 

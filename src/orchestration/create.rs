@@ -169,3 +169,46 @@ fn complexity_of(at: &Workspace, path: &str) -> Option<String> {
     let text = front.get("task_complexity")?.as_str()?;
     Some(Redacted::truncated(text, 100).to_string()).filter(|text| !text.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::TEMPLATE;
+    use super::super::store::ACTIVE;
+    use super::*;
+    use crate::config::Maestro;
+
+    /// What a line is about: its key at its depth, or all of it.
+    fn keys(text: &str) -> Vec<&str> {
+        text.lines()
+            .map(|line| line.split(": ").next().unwrap_or_default())
+            .collect()
+    }
+
+    #[test]
+    fn a_new_session_has_the_lines_of_the_template_in_their_order() {
+        let project = tempfile::tempdir().unwrap();
+        let mut service = Service::new(Maestro::default(), project.path());
+        let phases = json!([{"id": 1, "name": "x"}]);
+        let session = json!({"session_id": "2026-11-30-x", "task": "<Topic>", "phases": phases});
+        service.call("create_session", &session).unwrap();
+        let file = project.path().join("docs/maestro/state").join(ACTIVE);
+        let text = std::fs::read_to_string(file).unwrap();
+        assert_eq!(keys(&text), keys(TEMPLATE), "{text}");
+
+        // And what is read of both is the same, level by level.
+        let shape = |text: &str| shape(&Value::Object(Parts::parse(text.as_bytes()).unwrap().front));
+        assert_eq!(shape(&text), shape(TEMPLATE));
+    }
+
+    /// The keys of all levels, in their order.
+    fn shape(value: &Value) -> String {
+        match value {
+            Value::Object(members) => members
+                .iter()
+                .map(|(key, value)| format!("{key}{{{}}}", shape(value)))
+                .collect(),
+            Value::Array(items) => items.iter().map(shape).collect(),
+            _ => String::new(),
+        }
+    }
+}

@@ -1,10 +1,11 @@
 //! What the session log knows of the subagents' reports (`log::handoffs`), and what of it belongs to a phase: a report
-//! is one of its agents', made since the phase was begun. The model need not type again what was handed over.
+//! is one of its agents', made while the phase was at work. One that may as well be another phase's is nobody's: it is
+//! shown, and the model says whose it is. The model need not type again what was handed over.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::session::{List, Phase, PhaseStatus, Session};
+use super::session::{List, Phase, PhaseId, PhaseStatus, Session};
 use super::workspace::Workspace;
 use crate::delegation::name::bare;
 use crate::log::data_dir::DataDir;
@@ -19,24 +20,39 @@ pub(super) fn read(data: Option<&DataDir>, at: &Workspace, session: &Session) ->
     })
 }
 
-/// What a phase was handed.
-fn of_phase<'h>(phase: &Phase, all: &'h [HandoffView]) -> Vec<&'h HandoffView> {
-    let Some(since) = phase.started.as_deref().and_then(time) else {
-        return Vec::new();
-    };
-    let agents: Vec<String> = phase.agents.iter().filter_map(Value::as_str).map(bare).collect();
+/// What a phase was handed, and nobody else.
+pub(super) fn of_phase<'h>(session: &Session, id: &PhaseId, all: &'h [HandoffView]) -> Vec<&'h HandoffView> {
     let is_of = |view: &&HandoffView| {
-        let agent = view.handoff.agent.kind.as_deref().map(bare);
-        view.at >= since && agent.is_some_and(|agent| agents.contains(&agent))
+        let mut phases = session.phases.iter().filter(|phase| may_be_of(phase, view));
+        phases.next().is_some_and(|phase| phase.id == *id) && phases.next().is_none()
     };
     all.iter().filter(is_of).collect()
 }
 
+/// Whether a phase was at work when one of its agents reported.
+fn may_be_of(phase: &Phase, view: &HandoffView) -> bool {
+    let Some(began) = phase.started.as_deref().and_then(time) else {
+        return false;
+    };
+    let over = ended(phase).is_some_and(|ended| view.at > ended);
+    let agent = view.handoff.agent.kind.as_deref().map(bare);
+    let mut agents = phase.agents.iter().filter_map(Value::as_str).map(bare);
+    view.at >= began && !over && agent.is_some_and(|agent| agents.any(|own| own == agent))
+}
+
+/// When a phase that is not at work was last: what fails says so in its last error.
+fn ended(phase: &Phase) -> Option<DateTime<Utc>> {
+    match phase.standing() {
+        Some(PhaseStatus::Completed) => phase.completed.as_deref().and_then(time),
+        Some(PhaseStatus::Failed) => phase.errors.last().and_then(|error| time(&error.timestamp)),
+        _ => None,
+    }
+}
+
 /// Adds to a phase what it was handed. Where the last report of an agent is not whole and that matters, somebody has
 /// to look at what it did; `looked`: somebody has.
-pub(super) fn take(phase: &mut Phase, all: &[HandoffView], looked: bool) {
-    let handed = of_phase(phase, all);
-    for view in &handed {
+pub(super) fn take(phase: &mut Phase, handed: &[&HandoffView], looked: bool) {
+    for view in handed {
         let report = &view.handoff.report;
         let (context, to) = (&report.downstream_context, &mut phase.downstream_context);
         for (list, more) in [
@@ -55,7 +71,7 @@ pub(super) fn take(phase: &mut Phase, all: &[HandoffView], looked: bool) {
             add(list, more.iter().map(|text| json!(text)));
         }
     }
-    if !looked && requires_a_look(&handed) {
+    if !looked && requires_a_look(handed) {
         phase.requires_reconciliation = Some(true);
     }
 }
@@ -72,8 +88,8 @@ fn requires_a_look(handed: &[&HandoffView]) -> bool {
 }
 
 /// Whether a phase that is at work has to be looked at.
-pub(super) fn marks(phase: &Phase, all: &[HandoffView]) -> bool {
-    phase.standing() == Some(PhaseStatus::InProgress) && requires_a_look(&of_phase(phase, all))
+pub(super) fn marks(session: &Session, phase: &Phase, all: &[HandoffView]) -> bool {
+    phase.standing() == Some(PhaseStatus::InProgress) && requires_a_look(&of_phase(session, &phase.id, all))
 }
 
 fn add(list: &mut List, more: impl Iterator<Item = Value>) {

@@ -227,7 +227,8 @@ pub(super) fn status(service: &mut Service, params: &Checked) -> Result<Value, E
     let at = service.workspace()?;
     if let (Some(said), Some(stored)) = (said.as_object_mut(), store::active(&at)?) {
         let all = service.handed(&at, &stored.session);
-        let marked = stored.session.phases.iter().map(|p| handed::marks(p, &all));
+        let session = &stored.session;
+        let marked = session.phases.iter().map(|p| handed::marks(session, p, &all));
         let lines = said.get_mut("phases").and_then(Value::as_array_mut);
         for (line, _) in lines
             .into_iter()

@@ -242,9 +242,10 @@ pub(super) fn transition(service: &mut Service, params: &Checked) -> Result<Valu
     let mut new = transition::apply(&stored.session, &step, at.max_retries, &time)?;
     if matches!(step.to, PhaseStatus::Completed | PhaseStatus::Failed) {
         let all = service.handed(&at, &stored.session);
+        let handed = handed::of_phase(&new, &step.phase, &all);
         let phase = new.phases.iter_mut().find(|phase| phase.id == step.phase);
         if let Some(phase) = phase {
-            handed::take(phase, &all, step.reports());
+            handed::take(phase, &handed, step.reports());
         }
     }
     let old = std::mem::replace(&mut stored.session, new);

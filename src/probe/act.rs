@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, json};
 
-use super::step::{Delegation, What};
+use super::step::{Call, Delegation, What};
 use super::turn::{AGENT, Action, FIND, READ, SELECT, SHELL, TODO, Turn, WAIT, WRITE};
 
 /// How the line begins that tells a subagent its steps; the line ends in `]`.
@@ -56,13 +56,8 @@ impl Scene<'_> {
             ),
             What::Wait => turn.call(WAIT, json!({"timeout_ms": 10_000})),
             What::Find(query) => turn.call(FIND, json!({"query": query, "max_results": 20, "limit": 20})),
-            What::Tool { name, input } => {
-                let offered = turn.tools.keys().find(|tool| tool.ends_with(name.as_str()));
-                Action::Call {
-                    tool: offered.unwrap_or(name).clone(),
-                    input: input.clone(),
-                }
-            }
+            What::Tool(call) => called(call, turn),
+            What::Tools(calls) => Action::Together(calls.iter().map(|call| called(call, turn)).collect()),
             What::BadTool => Action::Call {
                 tool: "no_such_tool".to_owned(),
                 input: json!({"x": 1}),
@@ -99,6 +94,15 @@ impl Scene<'_> {
             all.insert("agent_type".to_owned(), json!(who));
         }
         turn.call(AGENT, arguments)
+    }
+}
+
+/// A tool by the end of its name.
+fn called(call: &Call, turn: &Turn) -> Action {
+    let offered = turn.tools.keys().find(|tool| tool.ends_with(call.name.as_str()));
+    Action::Call {
+        tool: offered.unwrap_or(&call.name).clone(),
+        input: call.input.clone(),
     }
 }
 

@@ -44,20 +44,9 @@ impl Wire for Anthropic {
 
     fn answer(&self, body: &Value, _turn: &Turn, action: &Action, tokens: u64) -> Answer {
         let usage = json!({"input_tokens": tokens, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 20});
-        let (blocks, stop) = match action {
-            Action::Call { tool, input } => {
-                let call = json!({"type": "tool_use", "id": new_id("toolu_"), "name": tool, "input": input});
-                (
-                    vec![json!({"type": "text", "text": format!("Calling {tool}.")}), call],
-                    "tool_use",
-                )
-            }
-            Action::Say(words) => (vec![json!({"type": "text", "text": words})], "end_turn"),
-            Action::Fail(status) => (
-                vec![json!({"type": "text", "text": error_text(*status)})],
-                "end_turn",
-            ),
-        };
+        let blocks: Vec<Value> = action.parts().iter().flat_map(blocks).collect();
+        let calls = blocks.iter().any(|block| text(block, "type") == Some("tool_use"));
+        let stop = if calls { "tool_use" } else { "end_turn" };
         let message = |content: &[Value], stop: Option<&str>| {
             json!({"id": new_id("msg_"), "type": "message", "role": "assistant", "model": body.get("model"), "content": content,
                 "stop_reason": stop, "stop_sequence": null, "usage": usage})
@@ -90,6 +79,19 @@ impl Wire for Anthropic {
             _ => "api_error",
         };
         json!({"type": "error", "error": {"type": kind, "message": error_text(status)}, "request_id": new_id("req_")})
+    }
+}
+
+fn blocks(action: &Action) -> Vec<Value> {
+    let say = |words: &str| json!({"type": "text", "text": words});
+    match action {
+        Action::Call { tool, input } => vec![
+            say(&format!("Calling {tool}.")),
+            json!({"type": "tool_use", "id": new_id("toolu_"), "name": tool, "input": input}),
+        ],
+        Action::Say(words) => vec![say(words)],
+        Action::Fail(status) => vec![say(&error_text(*status))],
+        Action::Together(all) => all.iter().flat_map(blocks).collect(),
     }
 }
 

@@ -45,13 +45,9 @@ impl Wire for Gemini {
     }
 
     fn answer(&self, _body: &Value, _turn: &Turn, action: &Action, tokens: u64) -> Answer {
-        let part = match action {
-            Action::Call { tool, input } => json!({"functionCall": {"name": tool, "args": input}}),
-            Action::Say(words) => json!({ "text": words }),
-            Action::Fail(status) => json!({"text": error_text(*status)}),
-        };
+        let parts: Vec<Value> = action.parts().iter().map(part).collect();
         let candidate =
-            json!({"content": {"role": "model", "parts": [part]}, "index": 0, "finishReason": "STOP"});
+            json!({"content": {"role": "model", "parts": parts}, "index": 0, "finishReason": "STOP"});
         let usage =
             json!({"promptTokenCount": tokens, "candidatesTokenCount": 20, "totalTokenCount": tokens + 20});
         let whole = json!({"candidates": [candidate], "modelVersion": "example-model", "responseId": new_id("r"),
@@ -71,6 +67,15 @@ impl Wire for Gemini {
             _ => (error_text(status), "INTERNAL"),
         };
         json!({"error": {"code": status, "message": message, "status": name}})
+    }
+}
+
+fn part(action: &Action) -> Value {
+    match action {
+        Action::Call { tool, input } => json!({"functionCall": {"name": tool, "args": input}}),
+        Action::Say(words) => json!({ "text": words }),
+        Action::Fail(status) => json!({"text": error_text(*status)}),
+        Action::Together(_) => json!({"text": "calls within calls"}),
     }
 }
 

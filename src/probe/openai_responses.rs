@@ -48,24 +48,23 @@ impl Wire for OpenaiResponses {
     }
 
     fn answer(&self, _body: &Value, turn: &Turn, action: &Action, tokens: u64) -> Answer {
-        let item = output_item(turn, action);
+        let items: Vec<Value> = action
+            .parts()
+            .iter()
+            .map(|part| output_item(turn, part))
+            .collect();
         let id = new_id("resp_");
         let usage = json!({"input_tokens": tokens, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 20,
             "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": tokens + 20});
         let whole =
-            json!({"id": id, "object": "response", "status": "completed", "usage": usage, "output": [item]});
-        let mut events = vec![
-            typed("response.created", json!({"response": {"id": id}})),
-            typed(
-                "response.output_item.added",
-                json!({"output_index": 0, "item": item}),
-            ),
-        ];
-        events.extend(text_delta(&item));
-        events.push(typed(
-            "response.output_item.done",
-            json!({"output_index": 0, "item": item}),
-        ));
+            json!({"id": id, "object": "response", "status": "completed", "usage": usage, "output": items});
+        let mut events = vec![typed("response.created", json!({"response": {"id": id}}))];
+        for (index, item) in items.iter().enumerate() {
+            let item_event = |name| typed(name, json!({"output_index": index, "item": item}));
+            events.push(item_event("response.output_item.added"));
+            events.extend(text_delta(item));
+            events.push(item_event("response.output_item.done"));
+        }
         events.push(typed("response.completed", json!({"response": whole})));
         Answer { whole, events }
     }
@@ -102,6 +101,7 @@ fn output_item(turn: &Turn, action: &Action) -> Value {
         Action::Call { tool, input } => (tool, input),
         Action::Say(words) => return message(&call_id, words),
         Action::Fail(status) => return message(&call_id, &error_text(*status)),
+        Action::Together(_) => return message(&call_id, "calls within calls"),
     };
     let tool = turn.tools.get(name);
     if tool.is_some_and(|tool| tool.kind == "custom") {

@@ -2,7 +2,7 @@
 //!
 //! | step | the model |
 //! | --- | --- |
-//! | `text:<words_with_underscores>` | says that and ends the turn (`*` stands for a real underscore) |
+//! | `text:<words_with_underscores>` | says that and ends the turn (`*` stands for a real underscore, `\n` for a new line) |
 //! | `bash`, `bashfail`, `bash429` | runs `echo hi`; a command that exits 3; one that prints a 429 and exits 1 |
 //! | `cmd:<words_with_underscores>` | runs that shell command |
 //! | `write`, `read`, `readfail` | writes or reads `orders.txt` in the project; reads a file that is not there |
@@ -11,6 +11,7 @@
 //! | `wait` | waits for subagents (Codex; skipped elsewhere) |
 //! | `find:<query>` | searches for tools that the host does not offer from the start (no blanks in it) |
 //! | `tool:<end_of_name>=<json>` | calls the offered tool whose name ends so, with that (no blanks in it: `\u0020`) |
+//! | `tools:<json>` | calls several in one answer: a list of `{"name": <end of name>, "input": {…}}` |
 //! | `badtool` | calls a tool that does not exist |
 //! | `hang:<seconds>` | answers after that time |
 //! | `http<status>`, `http<status>x<n>` | the service fails with that status, every time or n times |
@@ -20,6 +21,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 /// A parsed step.
@@ -43,10 +45,18 @@ pub(super) enum What {
     Delegate(Delegation),
     Wait,
     Find(String),
-    Tool { name: String, input: Value },
+    Tool(Call),
+    Tools(Vec<Call>),
     BadTool,
     Hang(Duration),
     Http { status: u16, times: Option<u32> },
+}
+
+/// A tool, by the end of its name, and what it is called with.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(super) struct Call {
+    pub name: String,
+    pub input: Value,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -124,15 +134,18 @@ fn plain(word: &str) -> Option<What> {
 fn with_argument(word: &str) -> Option<What> {
     let (verb, argument) = word.split_once(':')?;
     match verb {
-        "text" => Some(What::Say(argument.replace('_', " ").replace('*', "_"))),
+        "text" => Some(What::Say(
+            argument.replace('_', " ").replace('*', "_").replace("\\n", "\n"),
+        )),
         "cmd" => Some(What::Shell(argument.replace('_', " ").replace('*', "_"))),
         "find" => Some(What::Find(argument.to_owned())),
         "tool" => {
             let (name, input) = argument.split_once('=')?;
             let input = serde_json::from_str(input).ok()?;
             let name = name.to_owned();
-            Some(What::Tool { name, input })
+            Some(What::Tool(Call { name, input }))
         }
+        "tools" => serde_json::from_str(argument).ok().map(What::Tools),
         "hang" => Duration::try_from_secs_f64(argument.parse().ok()?)
             .ok()
             .map(What::Hang),
@@ -159,14 +172,28 @@ mod tests {
         let cases = [
             ("text:all_done", What::Say("all done".into())),
             ("text:a*b_c", What::Say("a_b c".into())),
+            (r"text:#_A\nb", What::Say("# A\nb".into())),
             ("cmd:touch_x", What::Shell("touch x".into())),
             ("find:select:a_b", What::Find("select:a_b".into())),
             (
                 r#"tool:log_it={"a_b":"c\u0020d"}"#,
-                What::Tool {
+                What::Tool(Call {
                     name: "log_it".into(),
                     input: serde_json::json!({"a_b": "c d"}),
-                },
+                }),
+            ),
+            (
+                r#"tools:[{"name":"a","input":{}},{"name":"b","input":{"c":1}}]"#,
+                What::Tools(vec![
+                    Call {
+                        name: "a".into(),
+                        input: serde_json::json!({}),
+                    },
+                    Call {
+                        name: "b".into(),
+                        input: serde_json::json!({"c": 1}),
+                    },
+                ]),
             ),
             ("hang:0.5", What::Hang(Duration::from_millis(500))),
             (
@@ -209,6 +236,7 @@ mod tests {
             "text",
             "tool:x",
             "tool:x={",
+            "tools:{}",
             "!",
         ] {
             assert_eq!(Step::parse(source), Err(UnknownStep(source.into())));

@@ -69,8 +69,20 @@ pub(super) enum Action {
     Say(String),
     /// Calls a tool.
     Call { tool: String, input: Value },
+    /// All of these in one answer.
+    Together(Vec<Action>),
     /// The service answers with this HTTP status.
     Fail(u16),
+}
+
+impl Action {
+    /// What the answer is made of.
+    pub(super) fn parts(&self) -> &[Self] {
+        match self {
+            Self::Together(all) => all,
+            one => std::slice::from_ref(one),
+        }
+    }
 }
 
 impl Turn {

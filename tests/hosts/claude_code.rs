@@ -5,6 +5,7 @@
     reason = "a test stops at the first surprise; its helpers are tests too"
 )]
 
+mod orchestration;
 mod todos;
 mod tools;
 

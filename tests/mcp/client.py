@@ -1,4 +1,5 @@
-"""The official SDK as a client of `bookend mcp`: lists, walks through a session, is refused. Prints what it saw as JSON.
+"""The official SDK as a client of `bookend mcp`: lists, walks through a session of the log and through an orchestration
+(`orchestration.py`), is refused. Prints what it saw as JSON.
 
     python client.py <bookend> legacy|auto
 """
@@ -13,6 +14,8 @@ from mcp import StdioServerParameters
 from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
+
+import orchestration
 
 SESSION = "YourAgent-20260409T120001Z-implement-auth"
 
@@ -29,17 +32,29 @@ async def main(bookend, mode):
         seen["tools"] = sorted(tools)
         seen["resources"] = [str(r.uri) for r in (await client.list_resources()).resources]
 
-        async def call(tool, **arguments):
-            jsonschema.validate(arguments, tools["sessionlog_" + tool].input_schema)
-            result = await client.call_tool("sessionlog_" + tool, arguments)
-            assert not result.is_error, result
+        async def answer(tool, arguments):
+            result = await client.call_tool(tool, arguments)
             assert json.loads(result.content[0].text) == result.structured_content
-            return result.structured_content
+            return result.is_error, result.structured_content
+
+        async def call_any(tool, **arguments):
+            jsonschema.validate(arguments, tools[tool].input_schema)
+            is_error, content = await answer(tool, arguments)
+            assert not is_error, (tool, arguments, content)
+            jsonschema.validate(content, orchestration.RESULTS.get(tool, {"type": "object"}))
+            return content
+
+        async def refused_any(tool, **arguments):
+            is_error, content = await answer(tool, arguments)
+            assert is_error, (tool, arguments, content)
+            jsonschema.validate(content, orchestration.ERROR)
+            return content["code"]
+
+        async def call(tool, **arguments):
+            return await call_any("sessionlog_" + tool, **arguments)
 
         async def refused(tool, **arguments):
-            result = await client.call_tool("sessionlog_" + tool, arguments)
-            assert result.is_error, result
-            return result.structured_content["code"]
+            return await refused_any("sessionlog_" + tool, **arguments)
 
         await call("bootstrap")
         await call("open", agent="YourAgent", sessionId=SESSION, title="Implement JWT authentication")
@@ -65,6 +80,8 @@ async def main(bookend, mode):
             await client.call_tool("no_such_tool", {})
         except MCPError as error:
             seen["refused"]["tool"] = error.error.code
+        seen["codes"] = sorted(set((await orchestration.walk(call_any, refused_any)).values()))
+        assert orchestration.RESULTS.keys() == {tool for tool in tools if not tool.startswith("sessionlog_")}
     print(json.dumps(seen))
 
 
