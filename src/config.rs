@@ -88,6 +88,11 @@ pub const VARIABLES: &[(&str, &str, &str)] = &[
         "set by Claude Code for its servers",
         "the project that `mcp` is in, where its client names none",
     ),
+    (
+        "CLAUDE_ENV_FILE",
+        "set by Claude Code for its hooks",
+        "where the hooks add `BOOKEND_SESSION` for the tools of the session",
+    ),
     ("NO_COLOR", "unset", "set to anything: no colour"),
 ];
 

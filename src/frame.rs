@@ -7,6 +7,7 @@
 pub mod payload;
 mod signals;
 mod stdin;
+mod tool_env;
 
 use std::io::Write;
 
@@ -102,6 +103,9 @@ fn serve(hook: Hook, watch: Stopwatch) {
         let reply = dispatch::handle(event, &key, &mut stores, &config, watch);
         if let Some(document) = host.encode(&name, &reply) {
             print(&document);
+        }
+        if let Some(session) = &reply.log {
+            tool_env::tell(host, &name, session);
         }
         if prunes {
             dispatch::tidy(&key, &mut stores, &config, watch);

@@ -2,6 +2,8 @@
 //! an event of that host can carry at all: what cannot be shown now waits in the live state for the next
 //! event that can.
 
+use crate::log::id::SessionId;
+
 /// Longest context given to a model in one answer, in characters: two hosts cut or spool longer ones.
 pub const MAX_CONTEXT: usize = 2_000;
 
@@ -14,6 +16,8 @@ pub struct Reply {
     pub notice: Option<String>,
     /// Whether the host may go on.
     pub verdict: Verdict,
+    /// The log session, where it is to be told to the tools that the host runs.
+    pub log: Option<SessionId>,
 }
 
 /// Whether the host may go on with what it was about to do.

@@ -358,7 +358,7 @@ fn while_somebody_holds_the_lock_hooks_answer_and_what_they_saw_is_folded_later(
     });
     let slowest = *slowest.lock().unwrap();
     // Hang detection only: 0.2 s is waited; thirty processes share two cores with others.
-    assert!(slowest < Duration::from_secs(3), "{slowest:?}");
+    assert!(slowest < Duration::from_secs(20), "{slowest:?}");
     println!("slowest of 30 hooks under a held lock: {slowest:?}");
     assert_eq!(pending(&lab, "s1").len(), 30);
     std::thread::sleep(Duration::from_secs(1).saturating_sub(began.elapsed()));

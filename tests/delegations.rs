@@ -204,6 +204,18 @@ fn what_the_host_says_was_sent_back_passes() {
 }
 
 #[test]
+fn an_agent_of_which_nobody_knows_is_never_sent_back() {
+    let lab = Lab::new();
+    orchestration(&lab);
+    let talk = lab.claude("s1");
+    talk.prompt("p1", "Go");
+    for _ in 0..2 {
+        assert_eq!(reports(&talk, "a1", "coder", HALF, false).stdout, "");
+    }
+    assert_eq!(handoffs(&lab).len(), 1, "the second is the same event");
+}
+
+#[test]
 fn strict_marks_the_phase_and_lenient_only_notes() {
     for (strictness, blocks, marked) in [
         ("strict", true, true),

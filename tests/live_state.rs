@@ -856,3 +856,35 @@ fn a_fault_of_ours_leaves_the_host_alone_and_is_in_the_state() {
     assert!(text.contains("others may use it: chmod 700"), "{text}");
     assert_eq!(lab.log_of("s1").turns.len(), 1);
 }
+
+#[test]
+fn the_tools_of_a_host_are_told_of_the_log_session_where_it_lets_a_hook_do_so() {
+    let lab = Lab::new();
+    let dir = lab.path("session-env");
+    std::fs::create_dir(&dir).unwrap();
+    let file = dir.join("sessionstart-hook-0.sh");
+    std::fs::write(&file, "export OTHER=1\n").unwrap();
+    let talk = lab.claude("s1").env("CLAUDE_ENV_FILE", file.to_str().unwrap());
+    talk.start("startup");
+    talk.prompt("p1", "Go");
+    let id = lab.log_ids()[0].to_string();
+    let expected = format!("export OTHER=1\nexport BOOKEND_SESSION='{id}'\n");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+    // Nowhere but in a file of the host's: no link, nothing that is missing, no other host's.
+    let link = dir.join("link.sh");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    for path in [
+        link.to_str().unwrap(),
+        "relative.sh",
+        "/nowhere/at/all.sh",
+        "/dev/stdout",
+        "",
+    ] {
+        let answer = lab.claude("s1").env("CLAUDE_ENV_FILE", path).start("resume");
+        assert!(!answer.stdout.contains("export"), "{path}: {answer:?}");
+    }
+    let codex = lab.codex("s2").env("CLAUDE_ENV_FILE", file.to_str().unwrap());
+    codex.start("startup");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+    assert!(!std::path::Path::new("relative.sh").exists());
+}

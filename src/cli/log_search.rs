@@ -75,12 +75,11 @@ fn print(one: &Match, machine: &Machine, out: &mut Out) {
     let mut line = Line::of(Style::Faint, &format!("  {:<14}", one.field));
     let mut left = WIDE;
     for (is_hit, part) in &one.parts {
-        let part = part.split_whitespace().collect::<Vec<_>>().join(" ");
-        // Where a word ends and the next begins, there was a blank.
+        let part = part.replace(['\n', '\r', '\t'], " ");
         let style = if *is_hit { Style::Strong } else { Style::Plain };
         let part = cut(&part, left).into_owned();
-        left = left.saturating_sub(part.chars().count() + 1);
-        line = line.and(style, &part).then(" ");
+        left = left.saturating_sub(part.chars().count());
+        line = line.and(style, &part);
     }
     out.line(line);
 }

@@ -204,6 +204,7 @@ pub(super) fn reply(event: &Event, plan: &Plan, after: &State) -> Reply {
         context,
         notice,
         verdict: plan.verdict.clone(),
+        log: None,
     }
 }
 

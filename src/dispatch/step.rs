@@ -110,7 +110,11 @@ pub(super) fn take(
         ..
     } = draft;
     let reply = if stores.heard {
-        reply(event, &plan, &after)
+        let starts = matches!(event.kind, Kind::SessionStart { .. });
+        Reply {
+            log: log.as_ref().filter(|_| starts).map(|l| l.session.clone()),
+            ..reply(event, &plan, &after)
+        }
     } else {
         // What nobody hears is not said: notices wait for the next event.
         Reply::nothing()

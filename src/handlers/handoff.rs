@@ -27,7 +27,8 @@ pub(super) fn handed_over(context: &Context<'_>, message: Option<&Redacted>, aga
     let report = Report::of(message.map_or("", |m| m.as_str()));
     let strictness = context.config.strictness;
     let is_whole = report.missing.is_empty();
-    let asked = again || entry.is_some_and(|e| e.sent_back);
+    // One that cannot be remembered is not sent back: it could be for ever.
+    let asked = again || entry.is_none_or(|e| e.sent_back);
     if !is_whole && !asked && strictness != Strictness::Lenient && context.can_block {
         plan.verdict = Verdict::Block(ask(&report));
         return;

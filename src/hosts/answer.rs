@@ -106,6 +106,7 @@ mod tests {
                 context: Some("c".to_owned()),
                 notice: Some("n".to_owned()),
                 verdict,
+                log: None,
             };
             for spelling in [Spelling::Permission, Spelling::Deny] {
                 assert_eq!(document("Stop", &reply, Accepts::default(), spelling), None);
@@ -119,6 +120,7 @@ mod tests {
             context: Some("c".to_owned()),
             notice: Some("n".to_owned()),
             verdict: Verdict::Deny("no".to_owned()),
+            log: None,
         };
         let expected = json!({"systemMessage": "n", "hookSpecificOutput": {"hookEventName": "PreToolUse",
             "additionalContext": "c", "permissionDecision": "deny", "permissionDecisionReason": "no"}});

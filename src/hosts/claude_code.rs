@@ -23,6 +23,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     todo_tool: Some("TaskCreate"),
     keeps_todos: true,
     pid_variable: Some("CLAUDE_PID"),
+    tool_env: Some("CLAUDE_ENV_FILE"),
     tells_of_compaction: true,
     serves_many: false,
     decode,

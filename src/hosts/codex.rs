@@ -21,6 +21,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     todo_tool: Some("update_plan"),
     keeps_todos: false,
     pid_variable: None,
+    tool_env: None,
     tells_of_compaction: true,
     serves_many: true,
     decode,

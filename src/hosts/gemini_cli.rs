@@ -22,6 +22,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     todo_tool: Some("write_todos"),
     keeps_todos: false,
     pid_variable: None,
+    tool_env: None,
     tells_of_compaction: false,
     serves_many: false,
     decode,

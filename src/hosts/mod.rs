@@ -59,6 +59,12 @@ impl Host {
         self.dialect().serves_many
     }
 
+    /// The variable that names a file whose variables the host's tools get, at the event of that name.
+    #[must_use]
+    pub fn tool_env(self, event: &str) -> Option<&'static str> {
+        self.dialect().tool_env.filter(|_| event == "SessionStart")
+    }
+
     /// What an answer to the event of that name can carry.
     #[must_use]
     pub fn accepts(self, event: &str) -> Accepts {
@@ -91,6 +97,8 @@ struct Dialect {
     keeps_todos: bool,
     /// The variable that holds the host's process id, if it has one.
     pid_variable: Option<&'static str>,
+    /// The variable that names a file for the environment of its tools, at a session's start.
+    tool_env: Option<&'static str>,
     /// After a compaction it sends a session start; else the brief waits for the next prompt.
     tells_of_compaction: bool,
     /// One process may run any number of conversations at once.

@@ -259,7 +259,7 @@ fn a_lock_that_is_held_delays_a_hook_a_moment_and_the_next_one_writes() {
     let talk = lab.claude("s1");
     let began = std::time::Instant::now();
     talk.prompt("p1", "Plan");
-    assert!(began.elapsed() < std::time::Duration::from_millis(800));
+    assert!(began.elapsed() < std::time::Duration::from_secs(10));
     assert_eq!(text(&path), PLANNER);
     assert!(faults(&lab, "s1").iter().any(|f| f.contains("holds its lock")));
     drop(docs);

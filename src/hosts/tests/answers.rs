@@ -25,6 +25,7 @@ fn replies() -> Vec<Reply> {
                     context: context.clone(),
                     notice: notice.clone(),
                     verdict: verdict.clone(),
+                    log: None,
                 });
             }
         }

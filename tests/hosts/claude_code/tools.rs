@@ -58,3 +58,18 @@ fn a_model_writes_with_the_tools_into_the_turn_that_the_hooks_opened() {
     let doctor = lab.doctor();
     assert_eq!(doctor["hosts"][0]["tools"], true, "{doctor:#}");
 }
+
+#[test]
+fn a_command_of_the_model_finds_the_log_session_in_its_environment() {
+    let Some(lab) = lab() else { return };
+    let script = "cmd:echo_in=$BOOKEND*SESSION. text:all_done";
+    let outcome = lab.session().prompt(PROMPT).script(script).run().unwrap();
+    assert_eq!(outcome.rc, Some(0), "{}", told(&outcome));
+    let log = lab.bookend(&["log", "show", "--json"]);
+    let said = format!("in={}.", log["sessionId"].as_str().unwrap());
+    assert!(
+        outcome.requests.iter().any(|r| r.contains(&said)),
+        "{said}: {}",
+        told(&outcome)
+    );
+}
