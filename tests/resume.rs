@@ -5,6 +5,7 @@ mod endings;
 
 use std::time::Duration;
 
+use bookend::dispatch::settle;
 use bookend::hook::Hook;
 use bookend::hosts::Host;
 use bookend::log::open::OpenEntry;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Lab};
 use crate::talk::{Process, Talk, all, presumed, through_a_host_that_dies};
+use chrono::Utc;
 
 /// The lines of a context.
 fn lines(answer: &Answer) -> Vec<String> {
@@ -293,6 +295,24 @@ fn a_task_taken_over_is_the_new_sessions_own() {
     talk.stop("p1", "Fixed.");
     assert!(lab.state("s2").current_task.is_none());
     assert!(lab.open_entries().is_empty());
+}
+
+#[test]
+fn a_settlement_that_comes_late_brings_nothing_back_that_was_taken_over() {
+    let lab = Lab::new();
+    let host = Process::begin();
+    let talk = lab.claude("s1").run_by(&host);
+    talk.prompt("p1", "Fix the cart");
+    todo(&talk, "1", "Write the test");
+    host.kill();
+    // A command looks at the entries, a session starts and takes over, and the command goes on.
+    let seen = lab.open_entries();
+    assert_eq!((seen.len(), seen[0].settled), (1, false));
+    lab.claude("s2").start("startup");
+    let late = settle::presume(&lab.data(), &seen[0], "host_gone", Utc::now()).unwrap();
+    assert!(!late, "its turn has its end");
+    let keys: Vec<String> = lab.open_entries().into_iter().map(|e| e.session_key).collect();
+    assert_eq!(keys, ["s2"]);
 }
 
 #[test]

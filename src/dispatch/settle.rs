@@ -133,6 +133,10 @@ pub fn presume(data: &DataDir, entry: &OpenEntry, code: &str, now: DateTime<Utc>
         data.remove_open(&entry.session)?;
         return Ok(false);
     };
+    // Somebody settled it, or took it over, between the look and the lock: then it stays as it is.
+    let Some(entry) = data.get_open(&entry.session)?.filter(|e| !e.settled) else {
+        return Ok(false);
+    };
     let Some(view) = SessionView::read(data, &entry.session)? else {
         return Ok(false);
     };
