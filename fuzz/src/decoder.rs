@@ -10,6 +10,7 @@ use bookend::live::brief::brief;
 use bookend::live::duplicate;
 use bookend::live::key::SessionKey;
 use bookend::live::state::{Answered, Entry, State};
+use bookend::orchestration::active::Active;
 use bookend::process::Pulse;
 use bookend::reply::{MAX_CONTEXT, Reply, Verdict};
 use chrono::DateTime;
@@ -71,6 +72,7 @@ fn follow(state: &mut State, event: &Event) {
     let config = Config {
         hook_root: Err(String::new()),
         data_dir: Err(String::new()),
+        home: None,
         resume: Resume::Always,
         resume_days: 3,
         log_prompts: LogPrompts::Full,
@@ -78,6 +80,13 @@ fn follow(state: &mut State, event: &Event) {
         state_dir: None,
         strictness: bookend::config::Strictness::Normal,
         current_agent: None,
+    };
+    // An orchestration whose agents the payloads may name.
+    let active = Active {
+        status: Some("in_progress".to_owned()),
+        current_phase: Some("1".to_owned()),
+        agents: ["general-purpose", "coder", "helper"].map(str::to_owned).to_vec(),
+        ..Active::default()
     };
     let plan = handlers::plan(&Context {
         event,
@@ -87,6 +96,9 @@ fn follow(state: &mut State, event: &Event) {
         pulse: Pulse::Unknown,
         moved: false,
         offer: None,
+        kept: None,
+        active: Some(&active),
+        can_block: true,
     });
     let mut marks: Vec<_> = plan.records.iter().filter_map(|r| r.mark(event.at)).collect();
     marks.extend(plan.aliases);
@@ -95,10 +107,13 @@ fn follow(state: &mut State, event: &Event) {
         event: brief(event, state),
         marks,
         caught: Vec::new(),
+        logged: Vec::new(),
         log: None,
         process: None,
         resend: plan.resend,
         took_over: None,
+        adopted: None,
+        sent_back: matches!(plan.verdict, Verdict::Block(_)),
         answered: Answered::default(),
         us: 0,
         faults: Vec::new(),
@@ -125,6 +140,7 @@ fn answer(event: &Event) {
             context: Some("c".repeat(MAX_CONTEXT + 1)),
             notice: Some("n".to_owned()),
             verdict,
+            log: None,
         };
         let accepts = event.host.accepts(&event.name);
         let document = event.host.encode(&event.name, &reply);
